@@ -1,0 +1,1 @@
+# What is installed: the library libeinkern, the commands einkern and einkern-worker, and the CMake package.
