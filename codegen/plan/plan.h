@@ -1,0 +1,95 @@
+// A plan: which kernels compute a function, in which order, through which temporaries. Sizes stay symbolic.
+//
+// A kernel's body is a value graph over iteration axes: maps (any expression), folds (reductions over the kernel's columns),
+// one contraction, and stores. No loops, memory or barriers stand in it; a schedule chooses those.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dsl/binding.h"
+#include "dsl/function.h"
+
+namespace einkern::codegen {
+
+using dsl::AxisId;
+using dsl::ExpressionId;
+using dsl::TensorId;
+
+/// target[axes] = value for every point of `axes` (one a dimension of the target, in its order, each over 0..shape).
+/// An update store has `indices` instead (one a dimension) and combines with what is there.
+struct Store {
+  TensorId target;
+  std::vector<AxisId> axes;
+  ExpressionId value;
+  std::optional<dsl::UpdateOperator> update;
+  std::vector<ExpressionId> indices;
+};
+
+/// Each element on its own: no store's value holds a reduction. All stores share Kernel::axes.
+struct Pointwise {};
+
+/// One thread an element, reductions as serial loops: dependent ranges, windows, gathers under sums, scans, updates and
+/// recurrences. Always possible. `sequential`: an axis that must run in order inside one task (recurrence), or all axes
+/// (an update that may collide).
+struct Generic {
+  std::vector<AxisId> sequential;
+};
+
+/// A reduction over the columns: `node` is the reduce node as it stands in later bodies and in store values, where the
+/// emitter puts the finished value; `body` is its body rewritten over Row::columns. Bodies may hold earlier folds' nodes.
+struct Fold {
+  ExpressionId node;
+  dsl::Reduction reduction = dsl::Reduction::sum;
+  ExpressionId body;
+};
+
+/// Rows and columns: folds over the same columns in dependence order, then stores over the rows alone or over rows and
+/// columns. A full reduction has no rows. Softmax, norms, sums, argmax.
+struct RowReduction {
+  std::vector<AxisId> rows;     // = Kernel::axes without columns; Store::axes name these
+  std::vector<AxisId> columns;  // bounds may depend on dims and rows
+  std::vector<Fold> folds;
+};
+
+/// fold = sum over `contracted` of a * b. Every axis of the output stands in exactly one group: `batch` in both factors,
+/// `m` in a only, `n` in b only. `a` and `b` are the factors over those axes and `contracted`; a multiply of more factors is
+/// split between them by the axes they use.
+struct Contraction {
+  ExpressionId fold;  // the node inside the stores' values, to be replaced by the accumulator
+  DType accumulator = DType::f32;
+  ExpressionId a, b;
+  std::vector<AxisId> batch, m, n, contracted;
+};
+
+struct Kernel {
+  std::string name;          // function and ordinal, such as "softmax_0"; part of the entry's name
+  std::vector<AxisId> axes;  // the iteration space of the stores, outermost first
+  std::vector<Store> stores;
+  std::variant<Pointwise, Generic, RowReduction, Contraction> form;
+  std::vector<TensorId> reads;   // distinct, in order of first use
+  std::vector<TensorId> writes;  // distinct, in the stores' order
+  std::string explanation;       // one line for `explain`: what is fused and why, or what keeps it apart
+};
+
+/// One way to compute a function. `graph` is the function with temporaries added to its tensors (role temporary) and with
+/// the expressions that the kernels use; its definitions are no longer read.
+struct Plan {
+  std::string name;  // "fused", "materialised", …
+  std::shared_ptr<const dsl::Function> graph;
+  std::vector<Kernel> kernels;
+};
+
+/// Kinds as words: "pointwise", "generic", "row reduction", "contraction".
+std::string_view form_name(const Kernel& kernel);
+
+/// All plans worth offering, the default first: at least one, always correct. (plan/planner.cpp)
+std::vector<Plan> make_plans(const std::shared_ptr<const dsl::Function>& function);
+
+/// A readable text of a plan, with its kernels, stores and axes; golden files hold it.
+std::string describe(const Plan& plan);
+
+}  // namespace einkern::codegen
