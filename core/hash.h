@@ -1,6 +1,7 @@
 // Fingerprints: a key is a list of named fields, hashed with XXH3-128 over an unambiguous encoding.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,8 +12,11 @@ namespace einkern::core {
 /// 32 hexadecimal digits of XXH3-128.
 std::string fingerprint(std::string_view bytes);
 
-/// Named fields in order. The bytes hold each name and value with its length, so no two keys share an encoding, and
-/// `einkern cache why` can name the field in which two keys differ.
+/// XXH3-64, to notice altered or truncated bytes.
+std::uint64_t checksum(std::string_view bytes);
+
+/// Named fields in order. The bytes hold each name and value with its length, so no two keys share an
+/// encoding, and `einkern cache why` can name the field in which two keys differ.
 class Key {
  public:
   Key& add(std::string_view name, std::string_view value);
