@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -151,13 +153,14 @@ std::vector<const Expression*> children(const Expression& expression);
 struct Comment {
   std::string text;
   SourceRange range;
+  bool blank_line_before = false;
 };
 
 /// What stands around an item without being part of the program.
 struct Trivia {
-  bool blank_line_before = false;
-  std::vector<Comment> leading;   ///< on lines of their own above the item
-  std::vector<Comment> trailing;  ///< on the item's last line, after it
+  bool blank_line_before = false;  ///< between the leading comments, if any, and the item
+  std::vector<Comment> leading;    ///< on lines of their own above the item
+  std::vector<Comment> trailing;   ///< on the item's last line, after it
 };
 
 /// `T: f16 | bf16` or `T: float`: the choices are type names, or one of the sets float, int, any.
@@ -236,6 +239,7 @@ struct Function {
   std::vector<WhereItem> where;
   std::vector<Definition> body;
   std::string documentation;  ///< the comment lines directly above, without their `# `
+  bool incomplete = false;    ///< a part could not be read: what is missing has had its error
   bool on_one_line = false;   ///< the braces stood on one line
   Trivia trivia;
   std::vector<Comment> parameters_end;    ///< on lines of their own before the `)` of the parameters
