@@ -1,7 +1,8 @@
 // A plan: which kernels compute a function, in which order, through which temporaries. Sizes stay symbolic.
 //
-// A kernel's body is a value graph over iteration axes: maps (any expression), folds (reductions over the kernel's columns),
-// one contraction, and stores. No loops, memory or barriers stand in it; a schedule chooses those.
+// A kernel's body is a value graph over iteration axes: maps (any expression), folds (reductions over the
+// kernel's columns), one contraction, and stores. No loops, memory or barriers stand in it; a schedule
+// chooses those.
 #pragma once
 
 #include <memory>
@@ -19,8 +20,9 @@ using dsl::AxisId;
 using dsl::ExpressionId;
 using dsl::TensorId;
 
-/// target[axes] = value for every point of `axes` (one a dimension of the target, in its order, each over 0..shape).
-/// An update store has `indices` instead (one a dimension) and combines with what is there.
+/// target[axes] = value for every point of `axes` (one a dimension of the target, in its order, each over
+/// 0..shape). An update store runs over `axes` in order, has `indices` (one a dimension) and combines with
+/// what is there; an element outside the target is dropped.
 struct Store {
   TensorId target;
   std::vector<AxisId> axes;
@@ -32,32 +34,37 @@ struct Store {
 /// Each element on its own: no store's value holds a reduction. All stores share Kernel::axes.
 struct Pointwise {};
 
-/// One thread an element, reductions as serial loops: dependent ranges, windows, gathers under sums, scans, updates and
-/// recurrences. Always possible. `sequential`: an axis that must run in order inside one task (recurrence), or all axes
-/// (an update that may collide).
+/// One thread an element, reductions as serial loops: dependent ranges, windows, gathers under sums, scans,
+/// updates and recurrences. Always possible. `sequential`: an axis that must run in order inside one task
+/// (recurrence), or all axes (an update that may collide).
 struct Generic {
   std::vector<AxisId> sequential;
 };
 
-/// A reduction over the columns: `node` is the reduce node as it stands in later bodies and in store values, where the
-/// emitter puts the finished value; `body` is its body rewritten over Row::columns. Bodies may hold earlier folds' nodes.
+/// A reduction over the columns: `node` is the reduce node as it stands in later bodies and in store values,
+/// where the emitter puts the finished value; `body` is its body rewritten over RowReduction::columns. Bodies
+/// may hold earlier folds' nodes. argmax and argmin have one column and give its value as i64, -1 for an
+/// empty row.
 struct Fold {
   ExpressionId node;
   dsl::Reduction reduction = dsl::Reduction::sum;
   ExpressionId body;
 };
 
-/// Rows and columns: folds over the same columns in dependence order, then stores over the rows alone or over rows and
-/// columns. A full reduction has no rows. Softmax, norms, sums, argmax.
+/// Rows and columns: folds over the same columns in dependence order, then stores over the rows alone or over
+/// rows and columns. A full reduction has no rows. Softmax, norms, sums, argmax. A store names every row, and
+/// all columns or none, in its target's order. There are no reductions but the folds, and every fold's body
+/// uses the rows and columns alone.
 struct RowReduction {
-  std::vector<AxisId> rows;     // = Kernel::axes without columns; Store::axes name these
-  std::vector<AxisId> columns;  // bounds may depend on dims and rows
+  std::vector<AxisId> rows;  // = Kernel::axes without columns; Store::axes name these
+  std::vector<AxisId>
+      columns;  // bounds over dims only where a store names them, else over dims, scalars, rows and reads
   std::vector<Fold> folds;
 };
 
-/// fold = sum over `contracted` of a * b. Every axis of the output stands in exactly one group: `batch` in both factors,
-/// `m` in a only, `n` in b only. `a` and `b` are the factors over those axes and `contracted`; a multiply of more factors is
-/// split between them by the axes they use.
+/// fold = sum over `contracted` of a * b. Every axis of the output stands in exactly one group: `batch` in
+/// both factors, `m` in a only, `n` in b only. `a` and `b` are the factors over those axes and `contracted`;
+/// a multiply of more factors is split between them by the axes they use.
 struct Contraction {
   ExpressionId fold;  // the node inside the stores' values, to be replaced by the accumulator
   DType accumulator = DType::f32;
@@ -75,8 +82,8 @@ struct Kernel {
   std::string explanation;       // one line for `explain`: what is fused and why, or what keeps it apart
 };
 
-/// One way to compute a function. `graph` is the function with temporaries added to its tensors (role temporary) and with
-/// the expressions that the kernels use; its definitions are no longer read.
+/// One way to compute a function. `graph` is the function with temporaries added to its tensors (role
+/// temporary) and with the expressions that the kernels use; its definitions are no longer read.
 struct Plan {
   std::string name;  // "fused", "materialised", …
   std::shared_ptr<const dsl::Function> graph;
