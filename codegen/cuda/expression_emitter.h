@@ -1,0 +1,111 @@
+// From expressions to CUDA C++: statements in a kernel's body, and the text of values.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/cuda/kernel_writer.h"
+
+namespace einkern::codegen::cuda {
+
+/// Emits values of expressions into a kernel's body. What an expression's axes and already computed nodes are
+/// called in the text is bound beforehand. Values that are used again, reads and calls become named
+/// constants; the rest stays inline.
+///
+/// Bindings and named values live in scopes, which must follow the text's braces: open a block, open a scope,
+/// bind, emit, let the scope end, close the block.
+///
+/// i64 arithmetic over axes, dims and literals alone is written in the kernel's index type; every other i64
+/// value in `long long`. `where`, `and` and `or` read only what is chosen: a branch that reads or is costly
+/// becomes an `if`.
+class ExpressionEmitter {
+ public:
+  explicit ExpressionEmitter(KernelWriter& kernel);
+
+  /// Ends at its destruction: bindings and values made inside are forgotten.
+  class Scope {
+   public:
+    explicit Scope(ExpressionEmitter& emitter);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    ExpressionEmitter& emitter_;
+  };
+
+  /// `text` is a primary expression (an identifier, a literal, or in parentheses), of the index type, and
+  /// cheap.
+  void bind_axis(AxisId axis, std::string text);
+  /// `text` holds the node's value in value_type(node's type).
+  void bind_node(ExpressionId node, std::string text);
+
+  /// A primary expression with the value, of value_type(type of the node) (an index may be of the narrower
+  /// index type).
+  std::string value(ExpressionId id);
+  /// The value as a named constant or variable, for use in several places.
+  std::string named_value(ExpressionId id);
+  /// Emits the values that do not depend on `inner` and are certain to be needed, so that a loop over `inner`
+  /// finds them.
+  void hoist(ExpressionId id, const std::vector<AxisId>& inner);
+
+  /// Text of the offset in elements of a tensor's element, given the index texts (primary), one a dimension.
+  std::string offset(dsl::TensorId tensor, const std::vector<std::string>& indices);
+  /// Text of the stored element: "t_x[offset]".
+  std::string element(dsl::TensorId tensor, const std::vector<std::string>& indices);
+  /// The element as a value of its compute type.
+  std::string load(dsl::TensorId tensor, const std::vector<std::string>& indices);
+  /// `target[indices] = value;`, rounded to the target's type.
+  void store(dsl::TensorId target, const std::vector<std::string>& indices, std::string_view value);
+  /// One of the kernel's stores at the bound axes, updates included.
+  void store(const Store& store);
+
+  /// Accumulator of a reduction: declares it with the identity. `name` is a hint. Gives the variables (argmax
+  /// has two).
+  struct Accumulator {
+    dsl::Reduction reduction = dsl::Reduction::sum;
+    DType type = DType::f32;   // of the value compared or summed
+    std::string value, index;  // variables; index only for argmax and argmin
+    std::string result() const { return index.empty() ? value : index; }
+  };
+  Accumulator declare_accumulator(dsl::Reduction reduction, DType type, std::string_view name);
+  /// Adds one body value at the bound axes; a float sum of a product is one multiply-add. `index` is for
+  /// argmax and argmin.
+  void accumulate(const Accumulator& accumulator, ExpressionId body, std::string_view index = {});
+  /// Merges a partial result.
+  void combine(const Accumulator& accumulator, std::string_view value, std::string_view index = {});
+
+  KernelWriter& kernel() { return kernel_; }
+  Arithmetic arithmetic() const { return kernel_.arithmetic(); }
+
+ private:
+  struct Frame {
+    std::map<AxisId, std::string> axes;
+    std::map<ExpressionId, std::string> nodes;
+  };
+  const dsl::Expression& node(ExpressionId id) const { return kernel_.graph().arena[id]; }
+
+  const std::string* find(ExpressionId id) const;
+  const std::string& axis_text(AxisId axis) const;
+  bool is_index(ExpressionId id);
+
+  std::string compute(ExpressionId id);
+  std::string constant(const dsl::Expression& e, bool index);
+  std::string read(ExpressionId id);
+  std::string choose(ExpressionId id);
+  std::string reduce(ExpressionId id);
+  std::string reduce_nth(ExpressionId id);
+  std::string convert(ExpressionId id);
+  std::string operate(ExpressionId id);
+
+  KernelWriter& kernel_;
+  std::deque<Frame> frames_;
+  std::map<ExpressionId, bool> index_nodes_;
+  std::map<ExpressionId, int> uses_;
+};
+
+}  // namespace einkern::codegen::cuda
