@@ -16,8 +16,8 @@
 namespace einkern::runtime::cpu {
 namespace {
 
-// The emitters write vectors, unrolled blocks and hoisted addresses themselves, so LLVM's vectorisers and unroller would
-// only cost time; what is left to do is cleaning up after the text.
+// The emitters write vectors, unrolled blocks and hoisted addresses themselves, so LLVM's vectorisers and
+// unroller would only cost time; what is left to do is cleaning up after the text.
 constexpr const char* pass_pipeline = "default<O2>";
 
 template <auto dispose>
@@ -40,8 +40,8 @@ std::string take_message(char* message) {
 }
 
 core::Error internal_error(std::string_view stage, const std::string& message) {
-  return {core::ErrorKind::internal,
-          fmt::format("LLVM {} does not accept the emitted kernel ({}): {}", LLVM_VERSION_STRING, stage, message)};
+  return {core::ErrorKind::internal, fmt::format("LLVM {} does not accept the emitted kernel ({}): {}",
+                                                 LLVM_VERSION_STRING, stage, message)};
 }
 
 void initialise_llvm() {
@@ -73,9 +73,9 @@ core::Result<Machine> make_machine(const core::DeviceFacts& target) {
   char* message = nullptr;
   if (LLVMGetTargetFromTriple(triple.c_str(), &description, &message))
     return internal_error("target", take_message(message));
-  LLVMTargetMachineRef machine =
-      LLVMCreateTargetMachine(description, triple.c_str(), target.architecture.c_str(), target.features.c_str(),
-                              LLVMCodeGenLevelAggressive, LLVMRelocPIC, LLVMCodeModelSmall);
+  LLVMTargetMachineRef machine = LLVMCreateTargetMachine(
+      description, triple.c_str(), target.architecture.c_str(), target.features.c_str(),
+      LLVMCodeGenLevelAggressive, LLVMRelocPIC, LLVMCodeModelSmall);
   if (machine == nullptr) return internal_error("target", "no target machine for " + triple);
   return Machine(machine);
 }
@@ -104,7 +104,8 @@ core::Result<void> run_passes(Unit& unit) {
   LLVMPassBuilderOptionsSetSLPVectorization(options.get(), 0);
   LLVMPassBuilderOptionsSetLoopInterleaving(options.get(), 0);
   LLVMPassBuilderOptionsSetLoopUnrolling(options.get(), 0);
-  if (LLVMErrorRef error = LLVMRunPasses(unit.module.get(), pass_pipeline, unit.machine.get(), options.get())) {
+  if (LLVMErrorRef error =
+          LLVMRunPasses(unit.module.get(), pass_pipeline, unit.machine.get(), options.get())) {
     char* text = LLVMGetErrorMessage(error);
     std::string message = text;
     LLVMDisposeErrorMessage(text);

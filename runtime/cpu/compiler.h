@@ -10,9 +10,9 @@
 
 namespace einkern::runtime::cpu {
 
-/// Compiles LLVM IR text for `target` (its `architecture` and `features`) to a relocatable object with one entry for each
-/// function that the text defines and exports. Text that does not parse or verify is an internal error that quotes
-/// LLVM's message. Safe from many threads at once.
+/// Compiles LLVM IR text for `target` (its `architecture` and `features`) to a relocatable object with one
+/// entry for each function that the text defines and exports. Text that does not parse or verify is an
+/// internal error that quotes LLVM's message. Safe from many threads at once.
 core::Result<core::Artifact> compile_object(std::string_view ir, const core::DeviceFacts& target);
 
 /// The assembly that `compile_object` would put into the object.

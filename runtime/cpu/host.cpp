@@ -26,8 +26,8 @@ std::string take_llvm_text(char* text) {
   return result;
 }
 
-/// LLVM's map of features has no stable order across versions; sorted, the text can be part of a key. The negative
-/// entries stay: a hypervisor may hide features that the CPU's name implies.
+/// LLVM's map of features has no stable order across versions; sorted, the text can be part of a key. The
+/// negative entries stay: a hypervisor may hide features that the CPU's name implies.
 std::string sorted_features() {
   std::stringstream text(take_llvm_text(LLVMGetHostCPUFeatures()));
   std::vector<std::string> features;
@@ -75,8 +75,9 @@ std::int64_t cache_bytes(int name, std::int64_t otherwise) {
 int available_threads() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  int count = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask)
-                                                            : static_cast<int>(std::thread::hardware_concurrency());
+  int count = sched_getaffinity(0, sizeof mask, &mask) == 0
+                  ? CPU_COUNT(&mask)
+                  : static_cast<int>(std::thread::hardware_concurrency());
   int quota = cpus_of_quota(read_line("/sys/fs/cgroup/cpu.max", ""));
   return std::max(1, quota > 0 ? std::min(count, quota) : count);
 }
@@ -88,10 +89,11 @@ core::Result<int> worker_threads() {
   int count = 0;
   auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
   if (status != std::errc{} || end != digits.data() + digits.size() || count < 1 || count > 1024)
-    return core::Error{core::ErrorKind::usage,
-                       fmt::format("EINKERN_THREADS is \"{}\". Set it to a whole number from 1 to 1024, or unset it "
-                                   "to use every CPU that this process may run on.",
-                                   digits)};
+    return core::Error{
+        core::ErrorKind::usage,
+        fmt::format("EINKERN_THREADS is \"{}\". Set it to a whole number from 1 to 1024, or unset it "
+                    "to use every CPU that this process may run on.",
+                    digits)};
   return count;
 }
 

@@ -17,10 +17,12 @@ namespace einkern::runtime::cpu {
 namespace {
 
 core::Error link_error(const std::string& message) {
-  return {core::ErrorKind::device,
-          fmt::format("A compiled CPU kernel could not be loaded: {}. If it came from the cache, `einkern cache prune` "
-                      "removes it.",
-                      message)};
+  return {
+      core::ErrorKind::device,
+      fmt::format(
+          "A compiled CPU kernel could not be loaded: {}. If it came from the cache, `einkern cache prune` "
+          "removes it.",
+          message)};
 }
 
 std::string take_message(LLVMErrorRef error) {
@@ -43,8 +45,10 @@ struct Lookup {
 
 void finish_lookup(LLVMErrorRef error, LLVMOrcCSymbolMapPairs result, std::size_t count, void* context) {
   auto& lookup = *static_cast<Lookup*>(context);
-  if (error != nullptr) lookup.error = take_message(error);
-  else if (count == 1) lookup.address = result[0].Sym.Address;
+  if (error != nullptr)
+    lookup.error = take_message(error);
+  else if (count == 1)
+    lookup.address = result[0].Sym.Address;
 }
 
 }  // namespace
@@ -80,8 +84,8 @@ struct Module::State {
     LLVMOrcCLookupSetElement element{LLVMOrcLLJITMangleAndIntern(jit, name.c_str()),
                                      LLVMOrcSymbolLookupFlagsRequiredSymbol};
     Lookup lookup;
-    LLVMOrcExecutionSessionLookup(LLVMOrcLLJITGetExecutionSession(jit), LLVMOrcLookupKindStatic, &order, 1, &element,
-                                  1, finish_lookup, &lookup);
+    LLVMOrcExecutionSessionLookup(LLVMOrcLLJITGetExecutionSession(jit), LLVMOrcLookupKindStatic, &order, 1,
+                                  &element, 1, finish_lookup, &lookup);
     if (lookup.address == 0) return link_error(reasons.empty() ? lookup.error : reasons);
     return reinterpret_cast<Entry>(lookup.address);
   }
@@ -119,7 +123,8 @@ core::Result<Module> Module::load(const core::Artifact& artifact) {
 core::Result<Entry> Module::find(std::string_view entry) const {
   auto found = state_->entries.find(entry);
   if (found == state_->entries.end())
-    return core::Error{core::ErrorKind::internal, fmt::format("the compiled CPU kernel has no entry \"{}\"", entry)};
+    return core::Error{core::ErrorKind::internal,
+                       fmt::format("the compiled CPU kernel has no entry \"{}\"", entry)};
   return found->second;
 }
 

@@ -14,11 +14,12 @@ namespace einkern::runtime::cpu {
 /// The form of every CPU entry; see core::CpuStep.
 using Entry = void (*)(const std::uint64_t* arguments, std::int64_t begin, std::int64_t end, void* scratch);
 
-/// Owns the code of one artifact; its entries are valid as long as it lives. Movable; lookups are safe from many threads.
+/// Owns the code of one artifact; its entries are valid as long as it lives. Movable; lookups are safe from
+/// many threads.
 class Module {
  public:
-  /// Links an artifact of format `object`. The code sees only `support_symbols()`. A damaged object, one for another
-  /// architecture, or a symbol that is not on the list, is an error.
+  /// Links an artifact of format `object`. The code sees only `support_symbols()`. A damaged object, one for
+  /// another architecture, or a symbol that is not on the list, is an error.
   static core::Result<Module> load(const core::Artifact& artifact);
   Module(Module&&) noexcept;
   Module& operator=(Module&&) noexcept;

@@ -9,8 +9,8 @@
 namespace einkern::runtime::cpu {
 namespace {
 
-// Rounding a double to a narrow float must happen in one step (through float it would round twice); no CPU has an
-// instruction for it, so emitted code calls these.
+// Rounding a double to a narrow float must happen in one step (through float it would round twice); no CPU
+// has an instruction for it, so emitted code calls these.
 template <DType type>
 std::uint32_t encode_f64(double value) {
   return static_cast<std::uint32_t>(core::encode_float(type, value));
@@ -49,20 +49,41 @@ using BinaryFloat = float(float, float);
 
 std::span<const SupportSymbol> support_symbols() {
   static const SupportSymbol symbols[] = {
-      EINKERN_UNARY(exp),   EINKERN_UNARY(exp2),  EINKERN_UNARY(expm1), EINKERN_UNARY(log),       EINKERN_UNARY(log2),
-      EINKERN_UNARY(log1p), EINKERN_UNARY(sin),   EINKERN_UNARY(cos),   EINKERN_UNARY(tanh),      EINKERN_UNARY(erf),
-      EINKERN_UNARY(floor), EINKERN_UNARY(ceil),  EINKERN_UNARY(trunc), EINKERN_UNARY(round),     EINKERN_UNARY(rint),
-      EINKERN_UNARY(sqrt),  EINKERN_UNARY(nearbyint),
-      symbol<double(double)>("roundeven", +[](double x) { return std::nearbyint(x); }),
-      symbol<float(float)>("roundevenf", +[](float x) { return std::nearbyint(x); }),
-      EINKERN_BINARY(pow),  EINKERN_BINARY(fmod),
+      EINKERN_UNARY(exp),
+      EINKERN_UNARY(exp2),
+      EINKERN_UNARY(expm1),
+      EINKERN_UNARY(log),
+      EINKERN_UNARY(log2),
+      EINKERN_UNARY(log1p),
+      EINKERN_UNARY(sin),
+      EINKERN_UNARY(cos),
+      EINKERN_UNARY(tanh),
+      EINKERN_UNARY(erf),
+      EINKERN_UNARY(floor),
+      EINKERN_UNARY(ceil),
+      EINKERN_UNARY(trunc),
+      EINKERN_UNARY(round),
+      EINKERN_UNARY(rint),
+      EINKERN_UNARY(sqrt),
+      EINKERN_UNARY(nearbyint),
+      symbol<double(double)>(
+          "roundeven", +[](double x) { return std::nearbyint(x); }),
+      symbol<float(float)>(
+          "roundevenf", +[](float x) { return std::nearbyint(x); }),
+      EINKERN_BINARY(pow),
+      EINKERN_BINARY(fmod),
       symbol<double(double, double, double)>("fma", std::fma),
       symbol<float(float, float, float)>("fmaf", std::fma),
-      symbol("memcpy", &std::memcpy), symbol("memset", &std::memset), symbol("memmove", &std::memmove),
-      symbol("ek_f64_to_f16", &encode_f64<DType::f16>), symbol("ek_f64_to_bf16", &encode_f64<DType::bf16>),
-      symbol("ek_f64_to_f8e4m3", &encode_f64<DType::f8e4m3>), symbol("ek_f64_to_f8e5m2", &encode_f64<DType::f8e5m2>),
+      symbol("memcpy", &std::memcpy),
+      symbol("memset", &std::memset),
+      symbol("memmove", &std::memmove),
+      symbol("ek_f64_to_f16", &encode_f64<DType::f16>),
+      symbol("ek_f64_to_bf16", &encode_f64<DType::bf16>),
+      symbol("ek_f64_to_f8e4m3", &encode_f64<DType::f8e4m3>),
+      symbol("ek_f64_to_f8e5m2", &encode_f64<DType::f8e5m2>),
 #if defined(__x86_64__)
-      symbol("__truncsfhf2", &truncate_f32_to_f16), symbol("__extendhfsf2", &extend_f16_to_f32),
+      symbol("__truncsfhf2", &truncate_f32_to_f16),
+      symbol("__extendhfsf2", &extend_f16_to_f32),
 #endif
   };
   return symbols;

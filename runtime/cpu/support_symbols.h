@@ -11,8 +11,9 @@ struct SupportSymbol {
   void* address;
 };
 
-/// Functions of the C mathematics library that emitters call or LLVM lowers intrinsics to, the memory functions that LLVM
-/// recognises in loops, and einkern's own conversions between floats and the narrow types (`ek_*`, below).
+/// Functions of the C mathematics library that emitters call or LLVM lowers intrinsics to, the memory
+/// functions that LLVM recognises in loops, and einkern's own conversions between floats and the narrow types
+/// (`ek_*`, below).
 std::span<const SupportSymbol> support_symbols();
 
 }  // namespace einkern::runtime::cpu

@@ -12,7 +12,8 @@ namespace {
 
 // Pieces a thread: more than one, so that a thread which the system holds up does not hold up the loop.
 constexpr std::int64_t pieces_per_thread = 4;
-// A worker looks for new loops this often before it sleeps: kernels come in sequences, and waking costs 5-50 µs.
+// A worker looks for new loops this often before it sleeps: kernels come in sequences, and waking costs 5-50
+// µs.
 constexpr int polls_before_sleep = 2000;
 
 /// Memory of one thread, kept between loops.
@@ -46,7 +47,8 @@ void pause_briefly() {
 
 }  // namespace
 
-/// One call of run(). It lives on the caller's stack, who leaves only when `helpers` is 0 and the loop is off the list.
+/// One call of run(). It lives on the caller's stack, who leaves only when `helpers` is 0 and the loop is off
+/// the list.
 struct ThreadPool::Loop {
   Body body;
   const void* context;
@@ -139,7 +141,8 @@ void ThreadPool::work() {
       if (memory != nullptr || loop->scratch_bytes == 0) take_pieces(*loop, memory);
       lock.lock();
       if (--loop->helpers == 0) helper_left_.notify_all();
-      if (memory == nullptr && loop->scratch_bytes > 0) work_arrived_.wait(lock);  // leaves this loop to others
+      if (memory == nullptr && loop->scratch_bytes > 0)
+        work_arrived_.wait(lock);  // leaves this loop to others
       continue;
     }
     std::uint32_t seen = arrivals_.load(std::memory_order_acquire);

@@ -10,12 +10,12 @@
 
 namespace einkern::runtime::cpu {
 
-/// Runs parallel loops. The caller works on its own loop, so a loop always finishes: with one thread, with every worker
-/// busy for other callers, and in a forked child, in which no worker exists.
+/// Runs parallel loops. The caller works on its own loop, so a loop always finishes: with one thread, with
+/// every worker busy for other callers, and in a forked child, in which no worker exists.
 class ThreadPool {
  public:
-  /// Called for disjoint ranges that cover the loop. `scratch` is private to the thread and 64-byte aligned; what it
-  /// holds is unspecified.
+  /// Called for disjoint ranges that cover the loop. `scratch` is private to the thread and 64-byte aligned;
+  /// what it holds is unspecified.
   using Body = void (*)(const void* context, std::int64_t begin, std::int64_t end, void* scratch) noexcept;
 
   /// `threads` counts the caller: `threads - 1` workers are started, or fewer if the system has no more.
@@ -24,9 +24,10 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// Runs `body` over [0, tasks) in pieces of at least `grain` tasks; returns false, having run nothing, if there is no
-  /// memory for the scratch. Safe from many threads at once, and from within a body.
-  bool run(Body body, const void* context, std::int64_t tasks, std::int64_t grain, std::int64_t scratch_bytes);
+  /// Runs `body` over [0, tasks) in pieces of at least `grain` tasks; returns false, having run nothing, if
+  /// there is no memory for the scratch. Safe from many threads at once, and from within a body.
+  bool run(Body body, const void* context, std::int64_t tasks, std::int64_t grain,
+           std::int64_t scratch_bytes);
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
