@@ -53,13 +53,13 @@ void finish_lookup(LLVMErrorRef error, LLVMOrcCSymbolMapPairs result, std::size_
 
 }  // namespace
 
-struct Module::State {
+struct CpuModule::Linker {
   LLVMOrcLLJITRef jit = nullptr;
   LLVMOrcJITDylibRef library = nullptr;
   std::string reasons;
-  std::map<std::string, Entry, std::less<>> entries;
+  std::map<std::string, Entry, std::less<>> addresses;
 
-  ~State() {
+  ~Linker() {
     if (jit != nullptr)
       if (LLVMErrorRef error = LLVMOrcDisposeLLJIT(jit)) LLVMConsumeError(error);
   }
@@ -91,41 +91,37 @@ struct Module::State {
   }
 };
 
-Module::Module(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Module::Module(Module&&) noexcept = default;
-Module& Module::operator=(Module&&) noexcept = default;
-Module::~Module() = default;
+CpuModule::CpuModule(std::unique_ptr<Linker> linker, std::map<std::string, core::EntryResources> entries)
+    : linker_(std::move(linker)), entries_(std::move(entries)) {}
+CpuModule::~CpuModule() = default;
 
-core::Result<Module> Module::load(const core::Artifact& artifact) {
+core::Result<std::shared_ptr<const CpuModule>> CpuModule::load(const core::Artifact& artifact) {
   if (artifact.format != core::CodeFormat::object)
     return link_error("it is not an object file but code for another kind of device");
   static std::once_flag once;
   std::call_once(once, [] { LLVMInitializeNativeTarget(), LLVMInitializeNativeAsmPrinter(); });
 
-  auto state = std::make_unique<State>();
-  if (LLVMErrorRef error = LLVMOrcCreateLLJIT(&state->jit, nullptr)) return link_error(take_message(error));
-  LLVMOrcExecutionSessionRef session = LLVMOrcLLJITGetExecutionSession(state->jit);
-  LLVMOrcExecutionSessionSetErrorReporter(session, keep_reason, &state->reasons);
+  auto linker = std::make_unique<Linker>();
+  if (LLVMErrorRef error = LLVMOrcCreateLLJIT(&linker->jit, nullptr)) return link_error(take_message(error));
+  LLVMOrcExecutionSessionRef session = LLVMOrcLLJITGetExecutionSession(linker->jit);
+  LLVMOrcExecutionSessionSetErrorReporter(session, keep_reason, &linker->reasons);
   // LLJIT's own library would search the whole process; a bare one holds what is put into it.
-  state->library = LLVMOrcExecutionSessionCreateBareJITDylib(session, "einkern");
-  EINKERN_CHECK_OK(state->define_support());
+  linker->library = LLVMOrcExecutionSessionCreateBareJITDylib(session, "einkern");
+  EINKERN_CHECK_OK(linker->define_support());
   LLVMMemoryBufferRef object =
       LLVMCreateMemoryBufferWithMemoryRangeCopy(artifact.code.data(), artifact.code.size(), "kernel.o");
-  if (LLVMErrorRef error = LLVMOrcLLJITAddObjectFile(state->jit, state->library, object))
+  if (LLVMErrorRef error = LLVMOrcLLJITAddObjectFile(linker->jit, linker->library, object))
     return link_error(take_message(error));
   for (const auto& [name, resources] : artifact.entries) {
-    EINKERN_TRY(Entry entry, state->look_up(name));
-    state->entries[name] = entry;
+    EINKERN_TRY(Entry entry, linker->look_up(name));
+    linker->addresses[name] = entry;
   }
-  return Module(std::move(state));
+  return std::shared_ptr<const CpuModule>(new CpuModule(std::move(linker), artifact.entries));
 }
 
-core::Result<Entry> Module::find(std::string_view entry) const {
-  auto found = state_->entries.find(entry);
-  if (found == state_->entries.end())
-    return core::Error{core::ErrorKind::internal,
-                       fmt::format("the compiled CPU kernel has no entry \"{}\"", entry)};
-  return found->second;
+Entry CpuModule::find(std::string_view entry) const {
+  auto found = linker_->addresses.find(entry);
+  return found == linker_->addresses.end() ? nullptr : found->second;
 }
 
 }  // namespace einkern::runtime::cpu
