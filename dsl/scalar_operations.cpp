@@ -1,0 +1,264 @@
+#include "dsl/scalar_operations.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace einkern::dsl {
+namespace {
+
+std::uint64_t as_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+std::int64_t as_signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+int width_of(DType type) { return core::size_bytes(type) * 8; }
+
+bool integer_less(DType type, std::int64_t a, std::int64_t b) {
+  return type == DType::u64 ? as_unsigned(a) < as_unsigned(b) : a < b;
+}
+
+std::int64_t floor_divide(DType type, std::int64_t a, std::int64_t b) {
+  if (b == 0) return 0;
+  if (type == DType::u64) return as_signed(as_unsigned(a) / as_unsigned(b));
+  if (b == -1) return as_signed(0 - as_unsigned(a));  // the smallest integer wraps instead of trapping
+  const std::int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+std::int64_t floor_modulo(DType type, std::int64_t a, std::int64_t b) {
+  if (b == 0) return a;
+  if (type == DType::u64) return as_signed(as_unsigned(a) % as_unsigned(b));
+  if (b == -1) return 0;
+  const std::int64_t remainder = a % b;
+  return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
+}
+
+std::int64_t shift_right(DType type, std::int64_t a, unsigned count) {
+  return core::is_signed(type) ? a >> count : as_signed(as_unsigned(a) >> count);
+}
+
+/// The bits of the value's own width, zero-extended.
+std::uint64_t own_bits(DType type, std::int64_t a) {
+  const int width = width_of(type);
+  return width == 64 ? as_unsigned(a) : as_unsigned(a) & ((std::uint64_t{1} << width) - 1);
+}
+
+std::int64_t sign_of(DType type, std::int64_t a) {
+  if (a == 0) return 0;
+  return core::is_signed(type) && a < 0 ? -1 : 1;
+}
+
+std::int64_t unwrapped(Op op, DType type, std::int64_t a, std::int64_t b, std::int64_t c) {
+  const auto count = static_cast<unsigned>(as_unsigned(b) % static_cast<unsigned>(width_of(type)));
+  switch (op) {
+    case Op::negate:
+      return as_signed(0 - as_unsigned(a));
+    case Op::bit_not:
+      return ~a;
+    case Op::multiply:
+      return as_signed(as_unsigned(a) * as_unsigned(b));
+    case Op::divide:
+      return floor_divide(type, a, b);
+    case Op::modulo:
+      return floor_modulo(type, a, b);
+    case Op::add:
+      return as_signed(as_unsigned(a) + as_unsigned(b));
+    case Op::subtract:
+      return as_signed(as_unsigned(a) - as_unsigned(b));
+    case Op::shift_left:
+      return as_signed(as_unsigned(a) << count);
+    case Op::shift_right:
+      return shift_right(type, a, count);
+    case Op::bit_and:
+      return a & b;
+    case Op::bit_xor:
+      return a ^ b;
+    case Op::bit_or:
+      return a | b;
+    case Op::where:
+      return a != 0 ? b : c;
+    case Op::maximum:
+      return integer_less(type, a, b) ? b : a;
+    case Op::minimum:
+      return integer_less(type, b, a) ? b : a;
+    case Op::absolute:
+      return core::is_signed(type) && a < 0 ? as_signed(0 - as_unsigned(a)) : a;
+    case Op::sign:
+      return sign_of(type, a);
+    default:
+      std::abort();
+  }
+}
+
+}  // namespace
+
+std::int64_t apply_integer(Op op, DType type, std::int64_t a, std::int64_t b, std::int64_t c) {
+  switch (op) {
+    case Op::equal:
+      return a == b;
+    case Op::not_equal:
+      return a != b;
+    case Op::less:
+      return integer_less(type, a, b);
+    case Op::less_equal:
+      return !integer_less(type, b, a);
+    case Op::logical_not:
+      return a == 0;
+    case Op::logical_and:
+      return a != 0 && b != 0;
+    case Op::logical_or:
+      return a != 0 || b != 0;
+    case Op::popcount:
+      return std::popcount(own_bits(type, a));
+    case Op::clz:
+      return std::countl_zero(own_bits(type, a)) - (64 - width_of(type));
+    case Op::random:
+      return philox(as_unsigned(a), as_unsigned(b));
+    default: {
+      const std::int64_t value = unwrapped(op, type, a, b, c);
+      return type == DType::boolean ? value : core::wrap_integer(type, value);
+    }
+  }
+}
+
+double float_maximum(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  if (a == b) return std::signbit(a) ? b : a;
+  return a < b ? b : a;
+}
+
+double float_minimum(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  if (a == b) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+
+namespace {
+
+/// fmod moved to the divisor's sign, as the integers' % is; a zero takes the divisor's sign too.
+double float_modulo(double a, double b) {
+  const double remainder = std::fmod(a, b);
+  if (remainder == 0) return std::copysign(0.0, b);
+  return std::signbit(remainder) != std::signbit(b) ? remainder + b : remainder;
+}
+
+double sign_of(double a) {
+  if (std::isnan(a) || a == 0) return a;
+  return a < 0 ? -1 : 1;
+}
+
+}  // namespace
+
+double apply_float(Op op, double a, double b, double c) {
+  switch (op) {
+    case Op::negate:
+      return -a;
+    case Op::multiply:
+      return a * b;
+    case Op::divide:
+      return a / b;
+    case Op::modulo:
+      return float_modulo(a, b);
+    case Op::add:
+      return a + b;
+    case Op::subtract:
+      return a - b;
+    case Op::where:
+      return a != 0 ? b : c;
+    case Op::maximum:
+      return float_maximum(a, b);
+    case Op::minimum:
+      return float_minimum(a, b);
+    case Op::absolute:
+      return std::fabs(a);
+    case Op::sign:
+      return sign_of(a);
+    case Op::floor:
+      return std::floor(a);
+    case Op::ceil:
+      return std::ceil(a);
+    case Op::round:
+      return std::nearbyint(a);  // the default rounding mode: half to even, keeps -0
+    case Op::trunc:
+      return std::trunc(a);
+    case Op::sqrt:
+      return std::sqrt(a);
+    case Op::rsqrt:
+      return 1 / std::sqrt(a);
+    case Op::exp:
+      return std::exp(a);
+    case Op::exp2:
+      return std::exp2(a);
+    case Op::expm1:
+      return std::expm1(a);
+    case Op::log:
+      return std::log(a);
+    case Op::log2:
+      return std::log2(a);
+    case Op::log1p:
+      return std::log1p(a);
+    case Op::sin:
+      return std::sin(a);
+    case Op::cos:
+      return std::cos(a);
+    case Op::tanh:
+      return std::tanh(a);
+    case Op::erf:
+      return std::erf(a);
+    case Op::pow:
+      return std::pow(a, b);
+    case Op::fma:
+      return std::fma(a, b, c);
+    default:
+      std::abort();
+  }
+}
+
+bool apply_float_test(Op op, double a, double b) {
+  switch (op) {
+    case Op::equal:
+      return a == b;
+    case Op::not_equal:
+      return a != b;
+    case Op::less:
+      return a < b;
+    case Op::less_equal:
+      return a <= b;
+    case Op::is_nan:
+      return std::isnan(a);
+    case Op::is_infinite:
+      return std::isinf(a);
+    default:
+      std::abort();
+  }
+}
+
+ScalarBits bitcast_scalar(DType from, DType to, ScalarBits value) {
+  const std::uint64_t bits =
+      core::is_float(from) ? core::encode_float(from, value.floating) : own_bits(from, value.integer);
+  if (core::is_float(to)) return {core::decode_float(to, bits), 0};
+  return {0, core::wrap_integer(to, as_signed(bits))};
+}
+
+std::uint32_t philox(std::uint64_t seed, std::uint64_t counter) {
+  constexpr std::uint64_t multipliers[2] = {0xD2511F53, 0xCD9E8D57};
+  constexpr std::uint32_t key_steps[2] = {0x9E3779B9, 0xBB67AE85};
+  std::uint32_t key[2] = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
+  std::uint32_t words[4] = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0,
+                            0};
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t first = multipliers[0] * words[0], second = multipliers[1] * words[2];
+    words[0] = static_cast<std::uint32_t>(second >> 32) ^ words[1] ^ key[0];
+    words[1] = static_cast<std::uint32_t>(second);
+    words[2] = static_cast<std::uint32_t>(first >> 32) ^ words[3] ^ key[1];
+    words[3] = static_cast<std::uint32_t>(first);
+    key[0] += key_steps[0];
+    key[1] += key_steps[1];
+  }
+  return words[0];
+}
+
+double philox_uniform(std::uint64_t seed, std::uint64_t counter) {
+  return static_cast<double>(philox(seed, counter) >> 8) * 0x1p-24;
+}
+
+}  // namespace einkern::dsl
