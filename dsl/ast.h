@@ -118,8 +118,10 @@ struct ReductionVariable {
   std::optional<Bounds> bounds;
 };
 
-/// `sum(k) body`, `argmax(e, nth = j) body`. Any name may stand as `operation`; the checker knows which
-/// exist.
+/// The names that reduce: sum, prod, mean, max, min, any, all, argmax, argmin.
+std::span<const std::string_view> reduction_names();
+
+/// `sum(k) body`, `argmax(e, nth = j) body`. `operation` is one of reduction_names().
 struct Reduction {
   Identifier operation;
   std::vector<ReductionVariable> variables;
@@ -246,6 +248,8 @@ struct Function {
   std::vector<Comment> after_open_brace;  ///< on the line of `{`
   std::vector<Comment> body_end;          ///< on lines of their own before `}`
   SourceRange signature;                  ///< from `fn` to before `{`
+  SourceRange parameter_list;             ///< from `(` to `)`
+  SourceRange braces;                     ///< from `{` to `}`
   SourceRange range;
 };
 

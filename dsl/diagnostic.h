@@ -57,6 +57,9 @@ class DiagnosticBag {
   Diagnostic& error(SourceRange range, std::string message);
   Diagnostic& warning(SourceRange range, std::string message);
 
+  /// Puts them in the order of the text.
+  void sort();
+
   const std::deque<Diagnostic>& all() const { return diagnostics_; }
   bool empty() const { return diagnostics_.empty(); }
   bool has_errors() const { return error_count_ > 0; }

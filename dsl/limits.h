@@ -18,7 +18,7 @@ inline constexpr std::size_t parameters = 256;  ///< items in any other list
 inline constexpr int errors = 20;               ///< errors reported in a run
 inline constexpr int warnings = 100;            ///< warnings reported in a run
 
-/// What an error about a limit says: "more than 16 dimensions; the limit is 16".
+/// What an error about a limit says: "more than 16 dimensions, which is the limit".
 std::string exceeded(const char* plural, std::size_t limit);
 
 }  // namespace einkern::dsl::limits
