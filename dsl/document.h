@@ -16,9 +16,9 @@ class Document {
   /// A space, or the end of a line where the group around it does not fit.
   static Document line();
   static Document concatenation(std::vector<Document> parts);
-  /// On one line if that fits, else with every line() of its own broken, indented by 4 more than its
+  /// On one line if that fits, else with every line() of its own broken, `indentation` further in than its
   /// surroundings.
-  static Document group(std::vector<Document> parts);
+  static Document group(std::vector<Document> parts, std::size_t indentation);
 
   /// Lays out text that begins at `column` on a line indented by `indentation`, in lines of `width` where
   /// possible.
