@@ -1,0 +1,112 @@
+#include "runtime/kernel_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace einkern::runtime {
+namespace {
+
+core::Error cancelled() {
+  return {core::ErrorKind::internal, "The compilation was cancelled before it began."};
+}
+
+}  // namespace
+
+KernelBuilder::KernelBuilder(KernelCache* cache, int threads)
+    : cache_(cache), thread_limit_(static_cast<std::size_t>(std::max(threads, 1))) {}
+
+KernelBuilder::~KernelBuilder() {
+  cancel_waiting();
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_arrived_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+std::pair<std::shared_ptr<KernelBuilder::Job>, bool> KernelBuilder::join_or_begin(const core::Key& key) {
+  std::string bytes = key.bytes();
+  const std::lock_guard lock(mutex_);
+  if (const auto running = jobs_.find(bytes); running != jobs_.end()) return {running->second, false};
+  auto job = std::make_shared<Job>();
+  job->key = bytes;
+  job->future = job->promise.get_future().share();
+  if (const auto built = built_.find(bytes); built != built_.end()) {
+    if (auto kernel = built->second.lock()) {
+      job->promise.set_value(std::move(kernel));
+      return {std::move(job), false};
+    }
+    built_.erase(built);
+  }
+  jobs_.emplace(std::move(bytes), job);
+  return {std::move(job), true};
+}
+
+BuiltKernel KernelBuilder::find_or_compile(const core::Key& key, const CompileFunction& compile) {
+  if (cache_ != nullptr)
+    if (auto kernel = cache_->find(key)) return std::make_shared<const CompiledKernel>(std::move(*kernel));
+  EINKERN_TRY(CompiledKernel compiled, compile());
+  auto kernel = std::make_shared<const CompiledKernel>(std::move(compiled));
+  if (cache_ != nullptr) cache_->store(key, *kernel);
+  return kernel;
+}
+
+void KernelBuilder::finish(Job& job, BuiltKernel result) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (result.ok()) built_[job.key] = *result;
+    jobs_.erase(job.key);
+  }
+  job.promise.set_value(std::move(result));
+}
+
+void KernelBuilder::run(const core::Key& key, Job& job, const CompileFunction& compile) {
+  finish(job, find_or_compile(key, compile));
+}
+
+BuiltKernel KernelBuilder::build(const core::Key& key, const CompileFunction& compile) {
+  const auto [job, ours] = join_or_begin(key);
+  if (ours) run(key, *job, compile);
+  return job->future.get();
+}
+
+std::shared_future<BuiltKernel> KernelBuilder::submit(const core::Key& key, CompileFunction compile) {
+  auto [job, ours] = join_or_begin(key);
+  if (!ours) return job->future;
+  job->compile = std::move(compile);
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace_back(key, job);
+    if (idle_threads_ < waiting_.size() && threads_.size() < thread_limit_)
+      threads_.emplace_back([this] { work(); });
+  }
+  work_arrived_.notify_one();
+  return job->future;
+}
+
+void KernelBuilder::cancel_waiting() {
+  std::deque<std::pair<core::Key, std::shared_ptr<Job>>> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    dropped.swap(waiting_);
+  }
+  for (auto& [key, job] : dropped) finish(*job, cancelled());
+}
+
+void KernelBuilder::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_threads_;
+    work_arrived_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+    --idle_threads_;
+    if (waiting_.empty()) return;  // stopping
+    auto [key, job] = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    run(key, *job, job->compile);
+    lock.lock();
+  }
+}
+
+}  // namespace einkern::runtime
