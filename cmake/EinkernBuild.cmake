@@ -33,7 +33,7 @@ endif()
 add_library(einkern_options INTERFACE)
 # -ffp-contract=off: multiply-adds are decided in the program, never by a compiler (docs/semantics.md).
 # -Wno-restrict: g++ 12 sees overlapping copies in every "literal" + std::string (GCC bug 105651).
-target_compile_options(einkern_options INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers -Wno-restrict -ffp-contract=off
+target_compile_options(einkern_options INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -ffp-contract=off
                        $<$<BOOL:${EINKERN_WERROR}>:-Werror>)
 target_include_directories(einkern_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)

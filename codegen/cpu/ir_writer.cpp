@@ -78,6 +78,7 @@ void IrWriter::write_function(std::string_view head, const std::vector<Parameter
                               const std::function<std::optional<IrValue>(const Values&)>& body,
                               std::string& module) {
   FunctionText outer = std::exchange(current_, {});
+  current_.names.insert("%entry");  // blocks and values share their names
   Values values;
   std::string list;
   for (const Parameter& parameter : parameters) {
@@ -85,10 +86,11 @@ void IrWriter::write_function(std::string_view head, const std::vector<Parameter
     list += fmt::format("{}{} {}{}{}", list.empty() ? "" : ", ", parameter.type.text(), parameter.attributes,
                         parameter.attributes.empty() ? "" : " ", values.back().text);
   }
-  begin_block("entry");
+  current_.block = "entry";
   std::optional<IrValue> result = body(values);
   line(result ? "ret " + typed(*result) : "ret void");
-  module += fmt::format("define {}({}) nounwind {{\n{}}}\n\n", head, list, current_.text);
+  module += fmt::format("define {}({}) nounwind {{\nentry:\n{}{}}}\n\n", head, list, current_.prologue,
+                        current_.text);
   current_ = std::move(outer);
 }
 
@@ -111,7 +113,15 @@ void IrWriter::helper(std::string_view name, const std::vector<Parameter>& param
 std::string IrWriter::finish() const {
   std::string text = exported_ + helpers_;
   for (const std::string& declaration : declarations_) text += declaration + "\n";
+  if (text.find("!invariant.load") != std::string::npos) text += "!0 = !{}\n";
   return text;
+}
+
+IrValue IrWriter::in_prologue(const std::function<IrValue()>& write) {
+  std::swap(current_.text, current_.prologue);
+  IrValue value = write();
+  std::swap(current_.text, current_.prologue);
+  return value;
 }
 
 void IrWriter::comment(std::string_view text) { line(fmt::format("; {}", text)); }
@@ -158,7 +168,9 @@ IrValue IrWriter::integers(std::int64_t value, IrType type) {
 }
 
 IrValue IrWriter::floating(double value, IrType type) {
-  return splat({type.scalar(), floating_text(value)}, type.lanes);
+  // LLVM refuses a number that is not exact in its type.
+  double exact = type.kind == IrType::Kind::f32 ? static_cast<double>(static_cast<float>(value)) : value;
+  return splat({type.scalar(), floating_text(exact)}, type.lanes);
 }
 
 IrValue IrWriter::zero(IrType type) {
@@ -255,12 +267,19 @@ void IrWriter::call_helper_void(std::string_view function, const Values& argumen
 IrValue IrWriter::splat(const IrValue& scalar, int lanes) {
   if (scalar.type.lanes == lanes) return scalar;
   IrType type = scalar.type.with_lanes(lanes);
-  std::string name = scalar.is_constant() ? "c" : scalar.text.substr(1);
-  IrValue first = define(name + ".first", type,
-                         fmt::format("insertelement {} poison, {}, i64 0", type.text(), typed(scalar)));
-  return define(name + ".all", type,
-                fmt::format("shufflevector {}, {} poison, <{} x i32> zeroinitializer", typed(first),
-                            type.text(), lanes));
+  auto write = [&] {
+    std::string name = scalar.is_constant() ? "c" : scalar.text.substr(1);
+    IrValue first = define(name + ".first", type,
+                           fmt::format("insertelement {} poison, {}, i64 0", type.text(), typed(scalar)));
+    return define(name + ".all", type,
+                  fmt::format("shufflevector {}, {} poison, <{} x i32> zeroinitializer", typed(first),
+                              type.text(), lanes));
+  };
+  if (!scalar.is_constant()) return write();
+  std::string key = type.text() + scalar.text;
+  auto known = current_.splats.find(key);
+  if (known == current_.splats.end()) known = current_.splats.emplace(key, in_prologue(write)).first;
+  return known->second;
 }
 
 IrValue IrWriter::extract(const IrValue& vector, int lane, std::string_view name) {
@@ -290,6 +309,12 @@ IrValue IrWriter::shuffle(const IrValue& a, const IrValue& b, std::span<const in
 IrValue IrWriter::load(IrType type, const IrValue& pointer, int alignment, std::string_view name) {
   return define(name, type,
                 fmt::format("load {}, {}{}", type.text(), typed(pointer), alignment_text(alignment)));
+}
+
+IrValue IrWriter::load_constant(IrType type, const IrValue& pointer, int alignment, std::string_view name) {
+  return define(name, type,
+                fmt::format("load {}, {}{}, !invariant.load !0", type.text(), typed(pointer),
+                            alignment_text(alignment)));
 }
 
 void IrWriter::store(const IrValue& value, const IrValue& pointer, int alignment) {

@@ -58,6 +58,10 @@ class IrWriter {
   /// Callable while another function is being written.
   void helper(std::string_view name, const std::vector<Parameter>& parameters, std::optional<IrType> result,
               const std::function<std::optional<IrValue>(const Values&)>& body);
+  /// Writes at the head of the current function instead of at the current place: what is defined there is
+  /// known in all of the function. `write` may use only parameters and what was defined there before, and no
+  /// control flow.
+  IrValue in_prologue(const std::function<IrValue()>& write);
   /// A line of comment at the current place.
   void comment(std::string_view text);
   /// The module's text: exported functions, helpers in the order of their first use, declarations by name.
@@ -101,6 +105,9 @@ class IrWriter {
 
   // --- memory ---
   IrValue load(IrType type, const IrValue& pointer, int alignment = 0, std::string_view name = "value");
+  /// A load of memory that nothing writes while the function runs.
+  IrValue load_constant(IrType type, const IrValue& pointer, int alignment = 0,
+                        std::string_view name = "value");
   void store(const IrValue& value, const IrValue& pointer, int alignment = 0);
   /// The address of element `index` (i64) after `base`; a vector of indices gives a vector of addresses.
   IrValue element(const IrValue& base, const IrValue& index, IrType element_type,
@@ -122,9 +129,10 @@ class IrWriter {
 
  private:
   struct FunctionText {
-    std::string text, block;
-    std::map<std::string, int, std::less<>> counts;  // of names asked for
-    std::set<std::string, std::less<>> names;        // given out
+    std::string prologue, text, block;
+    std::map<std::string, IrValue, std::less<>> splats;  // of constants
+    std::map<std::string, int, std::less<>> counts;      // of names asked for
+    std::set<std::string, std::less<>> names;            // given out
   };
   void write_function(std::string_view head, const std::vector<Parameter>& parameters,
                       const std::function<std::optional<IrValue>(const Values&)>& body, std::string& module);
