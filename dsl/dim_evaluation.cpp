@@ -9,34 +9,6 @@ namespace {
 
 using Values = std::unordered_map<ExpressionId, std::optional<ScalarBits>>;
 
-ScalarBits cast_scalar(DType from, DType to, ScalarBits value) {
-  if (core::is_float(to)) {
-    const double number = core::is_float(from) ? value.floating
-                          : from == DType::u64
-                              ? static_cast<double>(static_cast<std::uint64_t>(value.integer))
-                              : static_cast<double>(value.integer);
-    return {core::round_to(to, number), 0};
-  }
-  if (to == DType::boolean) return {0, core::is_float(from) ? value.floating != 0 : value.integer != 0};
-  if (core::is_float(from)) return {0, core::float_to_integer(to, value.floating)};
-  return {0, core::wrap_integer(to, value.integer)};
-}
-
-ScalarBits apply(const Expression& node, DType operand_type, const std::vector<ScalarBits>& operands) {
-  const auto at = [&](std::size_t i) { return i < operands.size() ? operands[i] : ScalarBits{}; };
-  if (node.op == Op::where) return at(0).integer != 0 ? at(1) : at(2);
-  if (node.op == Op::uniform) {
-    return {
-        philox_uniform(static_cast<std::uint64_t>(at(0).integer), static_cast<std::uint64_t>(at(1).integer)),
-        0};
-  }
-  if (!core::is_float(operand_type)) {
-    return {0, apply_integer(node.op, operand_type, at(0).integer, at(1).integer, at(2).integer)};
-  }
-  if (node.type == DType::boolean) return {0, apply_float_test(node.op, at(0).floating, at(1).floating)};
-  return {apply_float(node.op, at(0).floating, at(1).floating, at(2).floating), 0};
-}
-
 std::optional<ScalarBits> evaluate_node(const Function& function, const Expression& node,
                                         const Values& values, const KnownDims& dims) {
   switch (node.op) {
@@ -64,7 +36,8 @@ std::optional<ScalarBits> evaluate_node(const Function& function, const Expressi
   const DType operand_type = function.arena[node.operands.front()].type;
   if (node.op == Op::cast) return cast_scalar(operand_type, node.target, operands[0]);
   if (node.op == Op::bitcast) return bitcast_scalar(operand_type, node.target, operands[0]);
-  return apply(node, operand_type, operands);
+  operands.resize(3);
+  return apply_scalar(node.op, operand_type, node.type, operands[0], operands[1], operands[2]);
 }
 
 }  // namespace

@@ -232,6 +232,32 @@ bool apply_float_test(Op op, double a, double b) {
   }
 }
 
+ScalarBits apply_scalar(Op op, DType operand_type, DType type, ScalarBits a, ScalarBits b, ScalarBits c) {
+  if (op == Op::where) return a.integer != 0 ? b : c;
+  if (op == Op::uniform) return {philox_uniform(as_unsigned(a.integer), as_unsigned(b.integer)), 0};
+  if (!core::is_float(operand_type))
+    return {0, apply_integer(op, operand_type, a.integer, b.integer, c.integer)};
+  if (type == DType::boolean) return {0, apply_float_test(op, a.floating, b.floating)};
+  return {apply_float(op, a.floating, b.floating, c.floating), 0};
+}
+
+ScalarBits cast_scalar(DType from, DType to, ScalarBits value) {
+  if (to == DType::f32 && core::is_integer(from)) {  // in one rounding, which double would make two
+    return {from == DType::u64 ? static_cast<float>(as_unsigned(value.integer))
+                               : static_cast<float>(value.integer),
+            0};
+  }
+  if (core::is_float(to)) {
+    const double number = core::is_float(from) ? value.floating
+                          : from == DType::u64 ? static_cast<double>(as_unsigned(value.integer))
+                                               : static_cast<double>(value.integer);
+    return {core::round_to(to, number), 0};
+  }
+  if (to == DType::boolean) return {0, core::is_float(from) ? value.floating != 0 : value.integer != 0};
+  if (core::is_float(from)) return {0, core::float_to_integer(to, value.floating)};
+  return {0, core::wrap_integer(to, value.integer)};
+}
+
 ScalarBits bitcast_scalar(DType from, DType to, ScalarBits value) {
   const std::uint64_t bits =
       core::is_float(from) ? core::encode_float(from, value.floating) : own_bits(from, value.integer);

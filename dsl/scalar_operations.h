@@ -20,12 +20,19 @@ double apply_float(Op op, double a, double b = 0, double c = 0);
 /// A comparison, isnan or isinf of floats.
 bool apply_float_test(Op op, double a, double b = 0);
 
-/// Bits of a value reinterpreted (bitcast) between compute types of one width. Floats travel as doubles in
-/// `floating`.
+/// A value of any compute type: floats (as a double that the type can hold) or integers and bools, by its
+/// type.
 struct ScalarBits {
   double floating = 0;
   std::int64_t integer = 0;
 };
+/// Any operation of ops.def, eagerly: operands of `operand_type` (of where: its second and third), a result
+/// of `type`.
+ScalarBits apply_scalar(Op op, DType operand_type, DType type, ScalarBits a, ScalarBits b, ScalarBits c);
+/// A cast from a compute type to any type. To a storage type it rounds or wraps; the result has the compute
+/// type.
+ScalarBits cast_scalar(DType from, DType to, ScalarBits value);
+/// Bits reinterpreted between compute types of one width.
 ScalarBits bitcast_scalar(DType from, DType to, ScalarBits value);
 
 /// random(seed, i): word 0 of Philox4x32-10 with key = seed and counter = i (Salmon, Moraes, Dror, Shaw
