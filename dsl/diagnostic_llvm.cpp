@@ -26,6 +26,18 @@ llvm::SourceMgr::DiagKind kind_of(Drawing::Label label) {
   return llvm::SourceMgr::DK_Error;
 }
 
+/// A string that takes colours if it is told to: LLVM asks the stream.
+class PictureStream : public llvm::raw_string_ostream {
+ public:
+  PictureStream(std::string& out, bool colours) : raw_string_ostream(out), colours_(colours) {
+    enable_colors(colours);
+  }
+  bool has_colors() const override { return colours_; }
+
+ private:
+  bool colours_;
+};
+
 }  // namespace
 
 void paint_with_llvm(const SourceSet& sources, const Drawing& drawing, bool colours, std::string& out) {
@@ -37,8 +49,7 @@ void paint_with_llvm(const SourceSet& sources, const Drawing& drawing, bool colo
     if (range.file == drawing.range.file) ranges.push_back(located(file, range));
   std::vector<llvm::SMFixIt> fixes;
   for (const Edit& edit : drawing.edits) fixes.emplace_back(located(file, edit.range), edit.replacement);
-  llvm::raw_string_ostream stream(out);
-  stream.enable_colors(colours);
+  PictureStream stream(out, colours);
   manager.GetMessage(ranges.front().Start, kind_of(drawing.label), drawing.message, ranges, fixes)
       .print(nullptr, stream, colours);
 }

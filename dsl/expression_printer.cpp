@@ -102,7 +102,9 @@ class ExpressionPrinter {
 
   Document print_node(const ast::Unary& unary, Context context) const {
     const bool word = unary.operation == ast::UnaryOperator::logical_not;
-    context.loosest = word ? level_not : level_unary;
+    const auto* inner = unary.operand->as<ast::Unary>();
+    const bool twice = inner && inner->operation == unary.operation && !word;  // -(-x) rather than --x
+    context.loosest = word ? level_not : twice ? level_primary : level_unary;
     context.before_comparison = false;
     return Document::concatenation(
         {spelling(unary.operation), word ? " " : "", print(*unary.operand, context)});

@@ -149,6 +149,7 @@ void FunctionParser::parse_body(ast::Function& function) {
   while (!cursor_.at(TokenKind::right_brace) && !cursor_.diagnostics().full()) {
     const TokenKind kind = cursor_.peek().kind;
     if (kind == TokenKind::end_of_file || kind == TokenKind::kw_fn || kind == TokenKind::at) {
+      const TokenCursor::Brackets newlines_do_not_count(cursor_);
       cursor_.unexpected("`}`").note(open.range, "to close the body that begins here");
       break;
     }

@@ -98,6 +98,7 @@ class Lexer {
       if (result_.tokens.size() == limits::tokens) {
         diagnostics_.error(range(position_, position_ + 1),
                            fmt::format("the source has {}", limits::exceeded("tokens", limits::tokens)));
+        result_.tokens.clear();
         break;
       }
       read_token();
