@@ -103,7 +103,7 @@ class Attacher {
     for (std::size_t i = 0; i < function.body.size(); ++i) {
       ast::Definition& definition = function.body[i];
       take_before(definition.range.end, definition.trivia.leading);
-      definition.trivia.blank_line_before = i > 0 && blank_line_before(definition.range.begin);
+      definition.trivia.blank_line_before = blank_line_before(definition.range.begin);
       const bool last = i + 1 == function.body.size();
       const std::uint32_t limit = last ? function.braces.end : function.body[i + 1].range.begin;
       if (!done() && comments_[next_].range.begin < limit)
