@@ -2,10 +2,12 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "codegen/cuda/kernel_writer.h"
@@ -61,23 +63,27 @@ class ExpressionEmitter {
   std::string load(dsl::TensorId tensor, const std::vector<std::string>& indices);
   /// `target[indices] = value;`, rounded to the target's type.
   void store(dsl::TensorId target, const std::vector<std::string>& indices, std::string_view value);
-  /// One of the kernel's stores at the bound axes, updates included.
-  void store(const Store& store);
+  /// The kernel's stores at the bound axes, updates included: all values first, then the writes.
+  void store_all(const std::vector<Store>& stores);
 
-  /// Accumulator of a reduction: declares it with the identity. `name` is a hint. Gives the variables (argmax
-  /// has two).
+  /// A reduction under way: the variables that hold it, of value_type(type); argmax and argmin have an index beside.
   struct Accumulator {
     dsl::Reduction reduction = dsl::Reduction::sum;
-    DType type = DType::f32;   // of the value compared or summed
-    std::string value, index;  // variables; index only for argmax and argmin
-    std::string result() const { return index.empty() ? value : index; }
+    DType type = DType::f32;  // of what is summed or compared
+    std::string value, index;
   };
+  /// Declares the variables, holding the identity. `name` is a hint.
   Accumulator declare_accumulator(dsl::Reduction reduction, DType type, std::string_view name);
-  /// Adds one body value at the bound axes; a float sum of a product is one multiply-add. `index` is for
-  /// argmax and argmin.
+  /// Adds one body's value at the bound axes; a float sum of a product is one multiply-add. `index` is for argmax and argmin.
   void accumulate(const Accumulator& accumulator, ExpressionId body, std::string_view index = {});
-  /// Merges a partial result.
+  /// Merges a partial result, given as primary expressions.
   void combine(const Accumulator& accumulator, std::string_view value, std::string_view index = {});
+  /// What the reduction's node stands for: the value, or the index.
+  std::string result(const Accumulator& accumulator) const;
+
+  /// Opens one loop an axis over its range, outermost first, and binds the axes in the current scope. Gives their number.
+  int open_loops(const std::vector<AxisId>& axes);
+  void close_blocks(int count);
 
   KernelWriter& kernel() { return kernel_; }
   Arithmetic arithmetic() const { return kernel_.arithmetic(); }
@@ -87,25 +93,47 @@ class ExpressionEmitter {
     std::map<AxisId, std::string> axes;
     std::map<ExpressionId, std::string> nodes;
   };
-  const dsl::Expression& node(ExpressionId id) const { return kernel_.graph().arena[id]; }
+  struct Facts {  // of a node, worked out once
+    int uses = 0;  // by other nodes of the kernel
+    std::optional<std::vector<AxisId>> free_axes;
+    std::optional<std::string> extent;  // text, if it is over dims alone
+    bool extent_known = false;
+  };
 
-  const std::string* find(ExpressionId id) const;
+  const dsl::ExpressionArena& arena() const { return kernel_.graph().arena; }
+  const dsl::Expression& node(ExpressionId id) const { return arena()[id]; }
+  TextWriter& body() { return kernel_.body(); }
+
+  const std::string* find(ExpressionId id);
   const std::string& axis_text(AxisId axis) const;
-  bool is_index(ExpressionId id);
+  const std::vector<AxisId>& free_axes(ExpressionId id);
+  bool depends_on_any(ExpressionId id, const std::vector<AxisId>& axes);
+  const std::string* extent_text(ExpressionId id);
+  std::vector<ExpressionId> eager_operands(ExpressionId id);
+
+  std::string_view type_name(ExpressionId id) const;
+  std::string keep(ExpressionId id, std::string text);
+  std::string declare(ExpressionId id, std::string_view text, std::string_view kind, std::string_view name);
+  TextWriter captured(const std::function<void()>& emit);
 
   std::string compute(ExpressionId id);
-  std::string constant(const dsl::Expression& e, bool index);
+  std::string constant(ExpressionId id);
   std::string read(ExpressionId id);
-  std::string choose(ExpressionId id);
+  std::string inside_condition(ExpressionId read, const std::vector<std::string>& indices);
+  /// `condition ? chosen : other`, or an `if` where the alternatives need statements.
+  std::string choose(ExpressionId id, const std::string& condition, const std::function<std::string()>& chosen,
+                     const std::function<std::string()>& other, std::string_view name);
+  void hoist_shared(const std::vector<ExpressionId>& branches);
   std::string reduce(ExpressionId id);
-  std::string reduce_nth(ExpressionId id);
+  std::string reduce_nth(ExpressionId id, ExpressionId nth);
   std::string convert(ExpressionId id);
   std::string operate(ExpressionId id);
+  std::string divide_index(ExpressionId id);
+  bool known_nonnegative(ExpressionId id) const;
 
   KernelWriter& kernel_;
   std::deque<Frame> frames_;
-  std::map<ExpressionId, bool> index_nodes_;
-  std::map<ExpressionId, int> uses_;
+  std::unordered_map<ExpressionId, Facts> facts_;
 };
 
 }  // namespace einkern::codegen::cuda

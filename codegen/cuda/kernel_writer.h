@@ -108,7 +108,7 @@ class ModuleWriter {
   int scalar(const dsl::Scalar& scalar);
   core::BufferSpec tensor_buffer(dsl::TensorId id) const;
 
-  const KernelContext& context_;
+  KernelContext context_;
   Arithmetic arithmetic_;
   std::string comment_;
   std::string kernels_text_;

@@ -10,6 +10,7 @@ namespace einkern::codegen::cuda {
 /// Builds text line by line; `open` and `close` move the indentation.
 class TextWriter {
  public:
+  explicit TextWriter(int depth = 1) : depth_(depth) {}  // a kernel's body stands one level deep
   void line(std::string_view text);
   void blank();
   /// `// text`
@@ -21,6 +22,10 @@ class TextWriter {
   /// `} head {`: ends one block and begins its sibling.
   void next(std::string_view head);
 
+  /// An empty writer one level deeper, for lines that may come to stand inside the next block.
+  TextWriter nested() const { return TextWriter(depth_ + 1); }
+  void append(const TextWriter& lines) { text_ += lines.text_; }
+
   const std::string& text() const { return text_; }
   bool empty() const { return text_.empty(); }
 
@@ -28,7 +33,7 @@ class TextWriter {
   void put(std::string_view text);
 
   std::string text_;
-  int depth_ = 1;  // a kernel's body stands one level deep
+  int depth_;
 };
 
 /// Gives out identifiers of one function's scope, each once. A name from the language is never used bare: it

@@ -56,12 +56,13 @@ std::string layout_fault(const TileLayout& layout);
 struct SimtTile {
   int thread_rows = 1, thread_columns = 1;  // registers of a thread: rows × columns
   int vector = 1;                           // consecutive columns of a thread; thread_columns is a multiple
+  int row_vector = 1;                       // consecutive rows of a thread; thread_rows is a multiple
   int lane_rows = 4, lane_columns = 8;      // lanes of a warp
   int warp_rows = 1, warp_columns = 1;      // warps of the block
 };
-/// Registers row-major: number = row * thread_columns + column. A thread's column vectors stand lane_columns
-/// * vector apart, its rows lane_rows apart, so that lanes touch neighbouring addresses; warps tile the
-/// block.
+/// Registers row-major: number = row * thread_columns + column. A thread's runs of `vector` columns stand
+/// lane_columns * vector apart and its runs of rows lane_rows * row_vector, so that lanes touch neighbouring addresses;
+/// warps tile the block.
 TileLayout simt_layout(const SimtTile& tile);
 
 /// Threads of a group along one row, each with `vectors` runs of `vector` consecutive columns; groups along
