@@ -119,12 +119,14 @@ std::string float_literal(DType type, double value, Arithmetic arithmetic) {
   const bool single = value_type(type, arithmetic) == "float";
   if (!std::isfinite(value)) {
     const bool negative = std::signbit(value) && !std::isnan(value);
-    const std::string_view bits = single ? (std::isnan(value) ? "0x7fffffff" : "0x7f800000")
-                                         : (std::isnan(value) ? "0x7fffffffffffffffll" : "0x7ff0000000000000ll");
+    const std::string_view bits = single
+                                      ? (std::isnan(value) ? "0x7fffffff" : "0x7f800000")
+                                      : (std::isnan(value) ? "0x7fffffffffffffffll" : "0x7ff0000000000000ll");
     const std::string text = fmt::format("{}({})", single ? "__int_as_float" : "__longlong_as_double", bits);
     return negative ? "(-" + text + ")" : text;
   }
-  std::string text = single ? decimal(static_cast<float>(value)) : decimal(value);  // the shortest that reads back exactly
+  std::string text =
+      single ? decimal(static_cast<float>(value)) : decimal(value);  // the shortest that reads back exactly
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   if (single) text += "f";
   return std::signbit(value) ? "(" + text + ")" : text;

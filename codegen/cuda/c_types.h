@@ -22,10 +22,14 @@ std::string_view value_type(DType type, Arithmetic arithmetic = Arithmetic::as_t
 /// prelude.
 std::string converted_load(DType storage, std::string_view stored,
                            Arithmetic arithmetic = Arithmetic::as_typed);
-/// The stored element of a value of a compute type, given its text (primary): rounded to nearest even in one step, or wrapped.
-std::string converted_store(DType storage, DType type, std::string_view value, Arithmetic arithmetic = Arithmetic::as_typed);
-/// What `target(value)` is in the language: rounded, wrapped, or truncated and saturated; of the target's compute type.
-std::string converted_cast(DType target, DType type, std::string_view value, Arithmetic arithmetic = Arithmetic::as_typed);
+/// The stored element of a value of a compute type, given its text (primary): rounded to nearest even in one
+/// step, or wrapped.
+std::string converted_store(DType storage, DType type, std::string_view value,
+                            Arithmetic arithmetic = Arithmetic::as_typed);
+/// What `target(value)` is in the language: rounded, wrapped, or truncated and saturated; of the target's
+/// compute type.
+std::string converted_cast(DType target, DType type, std::string_view value,
+                           Arithmetic arithmetic = Arithmetic::as_typed);
 
 /// A literal that reads back as exactly this value; infinities and NaN by their bits. Free of the locale.
 std::string float_literal(DType type, double value, Arithmetic arithmetic = Arithmetic::as_typed);

@@ -8,7 +8,8 @@
 namespace einkern::codegen::cuda {
 
 std::string ExpressionEmitter::offset(TensorId tensor, const std::vector<std::string>& indices) {
-  const TensorLayout& layout = kernel_.context().specialisation.tensors[static_cast<std::size_t>(tensor.value)];
+  const TensorLayout& layout =
+      kernel_.context().specialisation.tensors[static_cast<std::size_t>(tensor.value)];
   std::string text;
   for (std::size_t d = 0; d < indices.size(); ++d) {
     const int dimension = static_cast<int>(d);
@@ -21,7 +22,8 @@ std::string ExpressionEmitter::offset(TensorId tensor, const std::vector<std::st
       if (indices[d] != "0") text += (text.empty() ? "" : " + ") + indices[d];
     } else if (indices[d] != "0") {
       const std::string stride = kernel_.stride(tensor, dimension);
-      text += (text.empty() ? "" : " + ") + (stride == "1" ? indices[d] : fmt::format("{} * {}", indices[d], stride));
+      text += (text.empty() ? "" : " + ") +
+              (stride == "1" ? indices[d] : fmt::format("{} * {}", indices[d], stride));
     }
   }
   return text.empty() ? "0" : text;
@@ -73,14 +75,17 @@ void ExpressionEmitter::store_all(const std::vector<Store>& stores) {
     std::string condition;
     const std::string_view unsigned_type = kernel_.narrow() ? "unsigned" : "unsigned long long";
     for (std::size_t d = 0; d < places[i].size(); ++d)
-      condition += fmt::format("{}({}){} < ({}){}", d == 0 ? "" : " && ", unsigned_type, places[i][d], unsigned_type,
-                               kernel_.extent(target.shape[d]));
+      condition += fmt::format("{}({}){} < ({}){}", d == 0 ? "" : " && ", unsigned_type, places[i][d],
+                               unsigned_type, kernel_.extent(target.shape[d]));
     const DType compute = core::compute_type(target.dtype);
-    const std::string converted = type == compute ? values[i] : converted_cast(compute, type, values[i], arithmetic());
+    const std::string converted =
+        type == compute ? values[i] : converted_cast(compute, type, values[i], arithmetic());
     const std::string text = *stores[i].update == dsl::UpdateOperator::assign
                                  ? converted
-                                 : "(" + combined_text(reduction_of(*stores[i].update), compute, arithmetic(),
-                                                       load(stores[i].target, places[i]), converted) + ")";
+                                 : "(" +
+                                       combined_text(reduction_of(*stores[i].update), compute, arithmetic(),
+                                                     load(stores[i].target, places[i]), converted) +
+                                       ")";
     const std::string statement = fmt::format("{} = {};", element(stores[i].target, places[i]),
                                               converted_store(target.dtype, compute, text, arithmetic()));
     body().line(condition.empty() ? statement : fmt::format("if ({}) {}", condition, statement));

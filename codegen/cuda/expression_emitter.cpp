@@ -57,11 +57,17 @@ ExpressionEmitter::ExpressionEmitter(KernelWriter& kernel) : kernel_(kernel) {
   }
 }
 
-ExpressionEmitter::Scope::Scope(ExpressionEmitter& emitter) : emitter_(emitter) { emitter_.frames_.emplace_back(); }
+ExpressionEmitter::Scope::Scope(ExpressionEmitter& emitter) : emitter_(emitter) {
+  emitter_.frames_.emplace_back();
+}
 ExpressionEmitter::Scope::~Scope() { emitter_.frames_.pop_back(); }
 
-void ExpressionEmitter::bind_axis(AxisId axis, std::string text) { frames_.back().axes[axis] = std::move(text); }
-void ExpressionEmitter::bind_node(ExpressionId id, std::string text) { frames_.back().nodes[id] = std::move(text); }
+void ExpressionEmitter::bind_axis(AxisId axis, std::string text) {
+  frames_.back().axes[axis] = std::move(text);
+}
+void ExpressionEmitter::bind_node(ExpressionId id, std::string text) {
+  frames_.back().nodes[id] = std::move(text);
+}
 
 const std::vector<AxisId>& ExpressionEmitter::free_axes(ExpressionId id) {
   auto& known = facts_[id].free_axes;
@@ -71,7 +77,8 @@ const std::vector<AxisId>& ExpressionEmitter::free_axes(ExpressionId id) {
 
 bool ExpressionEmitter::depends_on_any(ExpressionId id, const std::vector<AxisId>& axes) {
   const std::vector<AxisId>& free = free_axes(id);
-  return std::any_of(axes.begin(), axes.end(), [&](AxisId axis) { return std::binary_search(free.begin(), free.end(), axis); });
+  return std::any_of(axes.begin(), axes.end(),
+                     [&](AxisId axis) { return std::binary_search(free.begin(), free.end(), axis); });
 }
 
 const std::string* ExpressionEmitter::find(ExpressionId id) {
@@ -168,7 +175,9 @@ std::string ExpressionEmitter::keep(ExpressionId id, std::string text) {
   const Expression& e = node(id);
   if (is_leaf(e.op) || e.op == Op::reduce || extent_text(id) != nullptr) return text;
   if (facts_[id].uses < 2 && text.size() <= longest_inline) return text;
-  return declare(id, text, "v", e.op == Op::read ? std::string_view(kernel_.graph()[TensorId{e.index}].name) : name_of(e.op));
+  return declare(
+      id, text, "v",
+      e.op == Op::read ? std::string_view(kernel_.graph()[TensorId{e.index}].name) : name_of(e.op));
 }
 
 TextWriter ExpressionEmitter::captured(const std::function<void()>& emit) {
@@ -187,14 +196,16 @@ void ExpressionEmitter::hoist(ExpressionId root, const std::vector<AxisId>& inne
     auto [id, axes] = std::move(pending.back());
     pending.pop_back();
     const Expression& e = node(id);
-    if (!seen.insert(id).second || is_leaf(e.op) || find(id) != nullptr || extent_text(id) != nullptr) continue;
+    if (!seen.insert(id).second || is_leaf(e.op) || find(id) != nullptr || extent_text(id) != nullptr)
+      continue;
     if (!depends_on_any(id, axes)) {
       if (e.op == Op::cast && is_leaf(node(e.operands[0]).op)) continue;
       named_value(id);
       continue;
     }
     if (e.op == Op::reduce) axes.insert(axes.end(), e.axes.begin(), e.axes.end());
-    for (auto operand = e.operands.rbegin(); operand != e.operands.rend(); ++operand) pending.emplace_back(*operand, axes);
+    for (auto operand = e.operands.rbegin(); operand != e.operands.rend(); ++operand)
+      pending.emplace_back(*operand, axes);
   }
 }
 
@@ -248,11 +259,14 @@ std::string ExpressionEmitter::read(ExpressionId id) {
   const Expression& e = node(id);
   const TensorId tensor{e.index};
   std::vector<std::string> indices;
-  for (std::size_t d = 0; d < kernel_.graph()[tensor].shape.size(); ++d) indices.push_back(*find(e.operands[d]));
+  for (std::size_t d = 0; d < kernel_.graph()[tensor].shape.size(); ++d)
+    indices.push_back(*find(e.operands[d]));
   if (e.guard == Guard::proven) return load(tensor, indices);
-  if (std::size_t longest = 40; e.guard != Guard::proven)  // an index stands in the condition and in the access
+  if (std::size_t longest = 40;
+      e.guard != Guard::proven)  // an index stands in the condition and in the access
     for (std::size_t d = 0; d < indices.size(); ++d)
-      if (indices[d].size() > longest || indices[d].find("t_") != std::string::npos) indices[d] = named_value(e.operands[d]);
+      if (indices[d].size() > longest || indices[d].find("t_") != std::string::npos)
+        indices[d] = named_value(e.operands[d]);
   const std::string condition = inside_condition(id, indices);
   if (condition.empty()) return load(tensor, indices);
   const auto inside = [&] { return load(tensor, indices); };
@@ -275,7 +289,8 @@ std::string ExpressionEmitter::choose(ExpressionId id, const std::string& condit
     });
   };
   const TextWriter first_lines = branch(chosen, first), second_lines = branch(other, second);
-  if (first_lines.empty() && second_lines.empty()) return fmt::format("({} ? {} : {})", condition, first, second);
+  if (first_lines.empty() && second_lines.empty())
+    return fmt::format("({} ? {} : {})", condition, first, second);
   const std::string variable = kernel_.names().unique("v", name);
   body().line(fmt::format("{} {};", type_name(id), variable));
   body().open(fmt::format("if ({})", without_parentheses(condition)));
@@ -288,8 +303,8 @@ std::string ExpressionEmitter::choose(ExpressionId id, const std::string& condit
   return variable;
 }
 
-/// A value that stands in a branch and elsewhere too is computed before the choice: otherwise chains of choices would be
-/// written out anew in every branch, at a length exponential in their depth.
+/// A value that stands in a branch and elsewhere too is computed before the choice: otherwise chains of
+/// choices would be written out anew in every branch, at a length exponential in their depth.
 void ExpressionEmitter::hoist_shared(const std::vector<ExpressionId>& branches) {
   std::vector<ExpressionId> shared;
   for (const ExpressionId branch : branches)
@@ -297,7 +312,8 @@ void ExpressionEmitter::hoist_shared(const std::vector<ExpressionId>& branches) 
       const Expression& e = node(id);
       if (is_leaf(e.op) || facts_[id].uses < 2 || extent_text(id) != nullptr) return;
       const bool bound = std::all_of(free_axes(id).begin(), free_axes(id).end(), [&](AxisId axis) {
-        return std::any_of(frames_.begin(), frames_.end(), [&](const Frame& f) { return f.axes.contains(axis); });
+        return std::any_of(frames_.begin(), frames_.end(),
+                           [&](const Frame& f) { return f.axes.contains(axis); });
       });
       if (bound) shared.push_back(id);
     });
@@ -335,8 +351,10 @@ std::string ExpressionEmitter::divide_index(ExpressionId id) {
   const bool quotient = e.op == Op::divide;
   const auto constant_divisor = dsl::constant_value(arena(), e.operands[1]);
   if (known_nonnegative(e.operands[0])) {
-    if (constant_divisor && *constant_divisor > 0) return fmt::format("({} {} {})", a, quotient ? "/" : "%", b);
-    if (const auto size = kernel_.size(e.operands[1]); size && kernel_.narrow() && known_nonnegative(e.operands[1])) {
+    if (constant_divisor && *constant_divisor > 0)
+      return fmt::format("({} {} {})", a, quotient ? "/" : "%", b);
+    if (const auto size = kernel_.size(e.operands[1]);
+        size && kernel_.narrow() && known_nonnegative(e.operands[1])) {
       if (size->is_constant() && !(*size == core::SizeExpression(0)))
         return fmt::format("({} {} {})", a, quotient ? "/" : "%", b);
       return fmt::format("ek_{}({}, {})", quotient ? "quotient" : "remainder", without_parentheses(a),
@@ -372,21 +390,27 @@ std::string ExpressionEmitter::operate(ExpressionId id) {
   const bool narrow_i64 = kernel_.narrow() && operand_type == DType::i64;
   const DType type = e.op == Op::uniform ? e.type : operand_type;
   std::string_view pattern;
-  if (value_type(type, arithmetic()) == "double") pattern = row.f64;
-  else if (core::is_float(type)) pattern = row.f32;
-  else if (type == DType::boolean) pattern = row.f32;
-  else if (!core::is_signed(type)) pattern = row.unsigned_integer;
-  else pattern = type == DType::i64 ? row.index : row.signed_integer;
+  if (value_type(type, arithmetic()) == "double")
+    pattern = row.f64;
+  else if (core::is_float(type))
+    pattern = row.f32;
+  else if (type == DType::boolean)
+    pattern = row.f32;
+  else if (!core::is_signed(type))
+    pattern = row.unsigned_integer;
+  else
+    pattern = type == DType::i64 ? row.index : row.signed_integer;
 
   std::array<std::string, 3> operands;
   const bool call = pattern.front() != '(';
   for (std::size_t i = 0; i < e.operands.size() && i < operands.size(); ++i) {
     operands[i] = *find(e.operands[i]);
-    if (call && pattern.find("(int){1}") == std::string_view::npos) operands[i] = without_parentheses(operands[i]);
+    if (call && pattern.find("(int){1}") == std::string_view::npos)
+      operands[i] = without_parentheses(operands[i]);
   }
   // Shifts and bit counts see the whole width of an i64, which the narrow index type has not.
-  const bool whole_width = narrow_i64 && (e.op == Op::shift_left || e.op == Op::shift_right || e.op == Op::popcount ||
-                                          e.op == Op::clz);
+  const bool whole_width = narrow_i64 && (e.op == Op::shift_left || e.op == Op::shift_right ||
+                                          e.op == Op::popcount || e.op == Op::clz);
   if (whole_width) operands[0] = "(long long)" + operands[0];
   const std::string_view type_text = narrow_i64 ? "i32" : core::dtype_name(type);
   std::string text = fmt::format(fmt::runtime(pattern), operands[0], operands[1], operands[2], type_text,
@@ -408,10 +432,12 @@ std::string ExpressionEmitter::convert(ExpressionId id) {
   }
   const bool wide = arithmetic() == Arithmetic::wide;
   if (e.target == DType::f32)
-    return fmt::format("{}{}({})", wide ? "(double)" : "", from == DType::u32 ? "__uint_as_float" : "__int_as_float", text);
+    return fmt::format("{}{}({})", wide ? "(double)" : "",
+                       from == DType::u32 ? "__uint_as_float" : "__int_as_float", text);
   if (e.target == DType::f64) return fmt::format("__longlong_as_double((long long){})", text);
   if (from == DType::f32)
-    return fmt::format("{}({}{})", e.target == DType::u32 ? "__float_as_uint" : "__float_as_int", wide ? "(float)" : "", text);
+    return fmt::format("{}({}{})", e.target == DType::u32 ? "__float_as_uint" : "__float_as_int",
+                       wide ? "(float)" : "", text);
   if (from == DType::f64) return fmt::format("({})__double_as_longlong({})", value_type(e.target), text);
   return fmt::format("({}){}", e.target == DType::i64 ? kernel_.index_type() : value_type(e.target), text);
 }

@@ -46,6 +46,9 @@ class ExpressionEmitter {
   /// `text` holds the node's value in value_type(node's type).
   void bind_node(ExpressionId node, std::string text);
 
+  /// The text an axis is bound to; every axis of a kernel is bound before it is used.
+  const std::string& axis_text(AxisId axis) const;
+
   /// A primary expression with the value, of value_type(type of the node) (an index may be of the narrower
   /// index type).
   std::string value(ExpressionId id);
@@ -66,7 +69,8 @@ class ExpressionEmitter {
   /// The kernel's stores at the bound axes, updates included: all values first, then the writes.
   void store_all(const std::vector<Store>& stores);
 
-  /// A reduction under way: the variables that hold it, of value_type(type); argmax and argmin have an index beside.
+  /// A reduction under way: the variables that hold it, of value_type(type); argmax and argmin have an index
+  /// beside.
   struct Accumulator {
     dsl::Reduction reduction = dsl::Reduction::sum;
     DType type = DType::f32;  // of what is summed or compared
@@ -74,14 +78,16 @@ class ExpressionEmitter {
   };
   /// Declares the variables, holding the identity. `name` is a hint.
   Accumulator declare_accumulator(dsl::Reduction reduction, DType type, std::string_view name);
-  /// Adds one body's value at the bound axes; a float sum of a product is one multiply-add. `index` is for argmax and argmin.
+  /// Adds one body's value at the bound axes; a float sum of a product is one multiply-add. `index` is for
+  /// argmax and argmin.
   void accumulate(const Accumulator& accumulator, ExpressionId body, std::string_view index = {});
   /// Merges a partial result, given as primary expressions.
   void combine(const Accumulator& accumulator, std::string_view value, std::string_view index = {});
   /// What the reduction's node stands for: the value, or the index.
   std::string result(const Accumulator& accumulator) const;
 
-  /// Opens one loop an axis over its range, outermost first, and binds the axes in the current scope. Gives their number.
+  /// Opens one loop an axis over its range, outermost first, and binds the axes in the current scope. Gives
+  /// their number.
   int open_loops(const std::vector<AxisId>& axes);
   void close_blocks(int count);
 
@@ -93,7 +99,7 @@ class ExpressionEmitter {
     std::map<AxisId, std::string> axes;
     std::map<ExpressionId, std::string> nodes;
   };
-  struct Facts {  // of a node, worked out once
+  struct Facts {   // of a node, worked out once
     int uses = 0;  // by other nodes of the kernel
     std::optional<std::vector<AxisId>> free_axes;
     std::optional<std::string> extent;  // text, if it is over dims alone
@@ -105,7 +111,6 @@ class ExpressionEmitter {
   TextWriter& body() { return kernel_.body(); }
 
   const std::string* find(ExpressionId id);
-  const std::string& axis_text(AxisId axis) const;
   const std::vector<AxisId>& free_axes(ExpressionId id);
   bool depends_on_any(ExpressionId id, const std::vector<AxisId>& axes);
   const std::string* extent_text(ExpressionId id);
@@ -121,8 +126,9 @@ class ExpressionEmitter {
   std::string read(ExpressionId id);
   std::string inside_condition(ExpressionId read, const std::vector<std::string>& indices);
   /// `condition ? chosen : other`, or an `if` where the alternatives need statements.
-  std::string choose(ExpressionId id, const std::string& condition, const std::function<std::string()>& chosen,
-                     const std::function<std::string()>& other, std::string_view name);
+  std::string choose(ExpressionId id, const std::string& condition,
+                     const std::function<std::string()>& chosen, const std::function<std::string()>& other,
+                     std::string_view name);
   void hoist_shared(const std::vector<ExpressionId>& branches);
   std::string reduce(ExpressionId id);
   std::string reduce_nth(ExpressionId id, ExpressionId nth);

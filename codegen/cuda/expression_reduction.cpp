@@ -34,27 +34,30 @@ void ExpressionEmitter::accumulate(const Accumulator& accumulator, ExpressionId 
   if (!product) return combine(accumulator, value(id), index);
   const bool single = value_type(accumulator.type, arithmetic()) == "float";
   const std::string a = value(e.operands[0]), b = value(e.operands[1]);
-  body().line(fmt::format("{} = {}({}, {}, {});", accumulator.value, single ? "fmaf" : "fma", without_parentheses(a),
-                          without_parentheses(b), accumulator.value));
+  body().line(fmt::format("{} = {}({}, {}, {});", accumulator.value, single ? "fmaf" : "fma",
+                          without_parentheses(a), without_parentheses(b), accumulator.value));
 }
 
-void ExpressionEmitter::combine(const Accumulator& accumulator, std::string_view value, std::string_view index) {
-  const std::string other = accumulator.type == DType::i64 && kernel_.narrow() ? fmt::format("(long long){}", value)
-                                                                               : std::string(value);
+void ExpressionEmitter::combine(const Accumulator& accumulator, std::string_view value,
+                                std::string_view index) {
+  const std::string other = accumulator.type == DType::i64 && kernel_.narrow()
+                                ? fmt::format("(long long){}", value)
+                                : std::string(value);
   if (!accumulator.index.empty())
-    body().line(fmt::format("ek_{}_step({}, {}, {}, {});", dsl::reduction_name(accumulator.reduction), accumulator.value,
-                            accumulator.index, without_parentheses(other), index));
+    body().line(fmt::format("ek_{}_step({}, {}, {}, {});", dsl::reduction_name(accumulator.reduction),
+                            accumulator.value, accumulator.index, without_parentheses(other), index));
   else
-    body().line(fmt::format("{} = {};", accumulator.value,
-                            combined_text(accumulator.reduction, accumulator.type, arithmetic(), accumulator.value, other)));
+    body().line(fmt::format(
+        "{} = {};", accumulator.value,
+        combined_text(accumulator.reduction, accumulator.type, arithmetic(), accumulator.value, other)));
 }
 
 int ExpressionEmitter::open_loops(const std::vector<AxisId>& axes) {
   for (const AxisId axis : axes) {
     const std::string low = value(arena()[axis].low), high = value(arena()[axis].high);
     const std::string index = kernel_.names().unique("i", arena()[axis].name);
-    body().open(fmt::format("for ({0} {1} = {2}; {1} < {3}; ++{1})", kernel_.index_type(), index, without_parentheses(low),
-                            without_parentheses(high)));
+    body().open(fmt::format("for ({0} {1} = {2}; {1} < {3}; ++{1})", kernel_.index_type(), index,
+                            without_parentheses(low), without_parentheses(high)));
     bind_axis(axis, index);
   }
   return static_cast<int>(axes.size());
@@ -67,7 +70,8 @@ void ExpressionEmitter::close_blocks(int count) {
 std::string ExpressionEmitter::reduce(ExpressionId id) {
   const dsl::Expression& e = node(id);
   const ExpressionId operand = e.operands[0];
-  const Accumulator accumulator = declare_accumulator(e.reduction, node(operand).type, dsl::reduction_name(e.reduction));
+  const Accumulator accumulator =
+      declare_accumulator(e.reduction, node(operand).type, dsl::reduction_name(e.reduction));
   hoist(operand, e.axes);
   const Scope scope(*this);
   const int loops = open_loops(e.axes);
@@ -76,7 +80,8 @@ std::string ExpressionEmitter::reduce(ExpressionId id) {
   return result(accumulator);
 }
 
-/// The element that has exactly `nth` others before it, by counting: slow, and right for every order of ties and NaN.
+/// The element that has exactly `nth` others before it, by counting: slow, and right for every order of ties
+/// and NaN.
 std::string ExpressionEmitter::reduce_nth(ExpressionId id, ExpressionId nth) {
   const dsl::Expression& e = node(id);
   const ExpressionId operand = e.operands[0];
@@ -89,7 +94,8 @@ std::string ExpressionEmitter::reduce_nth(ExpressionId id, ExpressionId nth) {
   const int loops = open_loops(e.axes);
   const std::string index = axis_text(e.axes.back());
   const std::string candidate = kernel_.names().unique("v", "candidate");
-  body().line(fmt::format("const {} {} = {};", type_name(operand), candidate, without_parentheses(value(operand))));
+  body().line(
+      fmt::format("const {} {} = {};", type_name(operand), candidate, without_parentheses(value(operand))));
   const std::string before = kernel_.names().unique("v", "before");
   body().line(fmt::format("{} {} = 0;", kernel_.index_type(), before));
   {
@@ -106,7 +112,8 @@ std::string ExpressionEmitter::reduce_nth(ExpressionId id, ExpressionId nth) {
   close_blocks(loops);
   if (carries_index(e.reduction)) return chosen.index;
   // No such rank (an empty range, or nth past its end): the reduction's identity.
-  return fmt::format("({} < 0 ? {} : {})", chosen.index, identity_text(e.reduction, type, arithmetic()), chosen.value);
+  return fmt::format("({} < 0 ? {} : {})", chosen.index, identity_text(e.reduction, type, arithmetic()),
+                     chosen.value);
 }
 
 }  // namespace einkern::codegen::cuda

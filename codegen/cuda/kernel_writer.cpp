@@ -30,7 +30,8 @@ std::string comment_safe(std::string_view text) {
 
 bool is_symbol(const std::string& text) {
   for (const char c : text)
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'))
+      return false;
   return !text.empty();
 }
 
@@ -54,15 +55,18 @@ std::string KernelWriter::tensor(dsl::TensorId id) {
   const dsl::Tensor& tensor = graph()[id];
   bool written = false;
   for (const Store& store : context().kernel.stores) written = written || store.target == id;
-  const std::string type = fmt::format("{}{}* __restrict__", written ? "" : "const ", storage_type(tensor.dtype));
+  const std::string type =
+      fmt::format("{}{}* __restrict__", written ? "" : "const ", storage_type(tensor.dtype));
   return parameter(fmt::format("tensor {}", id.value), "t", tensor.name, type,
                    core::PointerArgument{module_.buffer(module_.tensor_buffer(id)), 0});
 }
 
-std::string KernelWriter::scratch(std::string_view name, DType dtype, const SizeExpression& bytes, bool written) {
+std::string KernelWriter::scratch(std::string_view name, DType dtype, const SizeExpression& bytes,
+                                  bool written) {
   const std::string full = fmt::format("{}.{}", context().kernel.name, name);
   const std::string type = fmt::format("{}{}* __restrict__", written ? "" : "const ", storage_type(dtype));
-  const core::BufferSpec spec{.name = full, .kind = core::BufferKind::scratch, .dtype = dtype, .bytes = bytes};
+  const core::BufferSpec spec{
+      .name = full, .kind = core::BufferKind::scratch, .dtype = dtype, .bytes = bytes};
   return parameter("scratch " + full, "t", name, type, core::PointerArgument{module_.buffer(spec), 0});
 }
 
@@ -114,14 +118,15 @@ std::string KernelWriter::stride(dsl::TensorId id, int dimension) {
   const TensorLayout& layout = context().specialisation.tensors[static_cast<std::size_t>(id.value)];
   if (layout.unit_axis == dimension) return "1";
   const std::string symbol = stride_symbol(graph()[id], dimension);
-  return parameter("size " + symbol, "stride", fmt::format("{}_{}", graph()[id].name, dimension), index_type(),
-                   core::SizeArgument{SizeExpression::symbol(symbol), narrow() ? 4 : 8});
+  return parameter("size " + symbol, "stride", fmt::format("{}_{}", graph()[id].name, dimension),
+                   index_type(), core::SizeArgument{SizeExpression::symbol(symbol), narrow() ? 4 : 8});
 }
 
 std::string KernelWriter::scalar(dsl::ScalarId id) {
   const dsl::Scalar& scalar = graph()[id];
-  const std::string name = parameter(fmt::format("scalar {}", id.value), "s", scalar.name, storage_type(scalar.dtype),
-                                     core::ScalarArgument{module_.scalar(scalar)});
+  const std::string name =
+      parameter(fmt::format("scalar {}", id.value), "s", scalar.name, storage_type(scalar.dtype),
+                core::ScalarArgument{module_.scalar(scalar)});
   return converted_load(scalar.dtype, name, arithmetic());
 }
 
@@ -163,17 +168,22 @@ core::BufferSpec ModuleWriter::tensor_buffer(dsl::TensorId id) const {
   if (spec.kind != core::BufferKind::scratch) return spec;
   spec.bytes = core::size_bytes(tensor.dtype);
   for (const ExpressionId dimension : tensor.shape)
-    spec.bytes = spec.bytes * dsl::size_expression(*context_.plan.graph, dimension).value_or(SizeExpression(0));
+    spec.bytes =
+        spec.bytes * dsl::size_expression(*context_.plan.graph, dimension).value_or(SizeExpression(0));
   return spec;
 }
 
 void ModuleWriter::finish_kernel(KernelWriter& kernel, const LaunchShape& launch) {
-  const std::string bounds = launch.least_blocks > 0 ? fmt::format("{}, {}", launch.threads, launch.least_blocks)
-                                                     : fmt::format("{}", launch.threads);
+  const std::string bounds = launch.least_blocks > 0
+                                 ? fmt::format("{}, {}", launch.threads, launch.least_blocks)
+                                 : fmt::format("{}", launch.threads);
   std::string& text = kernels_text_;
   text += fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}) {}(", bounds, kernel.entry_);
-  core::KernelStep step{.entry = kernel.entry_, .grid = launch.grid, .block = {launch.threads, 1, 1},
-                        .shared_bytes = launch.shared_bytes, .cooperative = launch.cooperative};
+  core::KernelStep step{.entry = kernel.entry_,
+                        .grid = launch.grid,
+                        .block = {launch.threads, 1, 1},
+                        .shared_bytes = launch.shared_bytes,
+                        .cooperative = launch.cooperative};
   for (std::size_t i = 0; i < kernel.parameters_.size(); ++i) {
     text += (i == 0 ? "\n    " : ",\n    ") + kernel.parameters_[i].declaration;
     step.arguments.push_back(kernel.parameters_[i].argument);
@@ -190,7 +200,8 @@ core::Emission ModuleWriter::finish() && {
   prelude.use_names_in(kernels_text_);
   const std::string prelude_text = prelude.text();
   emission_.language = core::SourceLanguage::cuda;
-  emission_.source = fmt::format("// {}\n{}{}{}", comment_, prelude_text.empty() ? "" : "\n", prelude_text, kernels_text_);
+  emission_.source =
+      fmt::format("// {}\n{}{}{}", comment_, prelude_text.empty() ? "" : "\n", prelude_text, kernels_text_);
   return std::move(emission_);
 }
 

@@ -8,7 +8,9 @@ namespace einkern::codegen::cuda {
 
 using dsl::Reduction;
 
-bool carries_index(Reduction reduction) { return reduction == Reduction::argmax || reduction == Reduction::argmin; }
+bool carries_index(Reduction reduction) {
+  return reduction == Reduction::argmax || reduction == Reduction::argmin;
+}
 
 std::string identity_text(Reduction reduction, DType type, Arithmetic arithmetic) {
   const double infinity = std::numeric_limits<double>::infinity();
@@ -35,7 +37,8 @@ std::string identity_text(Reduction reduction, DType type, Arithmetic arithmetic
   return "0";
 }
 
-std::string combined_text(Reduction reduction, DType type, Arithmetic arithmetic, std::string_view a, std::string_view b) {
+std::string combined_text(Reduction reduction, DType type, Arithmetic arithmetic, std::string_view a,
+                          std::string_view b) {
   const std::string suffix(value_type(type, arithmetic) == "float" ? "f32" : "f64");
   const bool floating = core::is_float(type), is_signed = core::is_signed(type);
   switch (reduction) {

@@ -8,8 +8,8 @@
 
 namespace einkern::codegen::cuda {
 
-/// Spellings by type. {0} {1} {2} stand for the operands (primary expressions), {3} for the type's name ("i64"). Empty:
-/// the operation does not take that type. A pattern is itself a primary expression.
+/// Spellings by type. {0} {1} {2} stand for the operands (primary expressions), {3} for the type's name
+/// ("i64"). Empty: the operation does not take that type. A pattern is itself a primary expression.
 struct OperationSpelling {
   dsl::Op op;
   std::string_view f32, f64, signed_integer, unsigned_integer;

@@ -53,10 +53,12 @@ std::string Prelude::text() const {
   std::string result;
   const std::vector<PreludePiece>& pieces = prelude_pieces();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (used_.find(pieces[i].name) == used_.end() || pieces[i].least_capability > compute_capability_) continue;
+    if (used_.find(pieces[i].name) == used_.end() || pieces[i].least_capability > compute_capability_)
+      continue;
     bool replaced = false;
     for (std::size_t j = i + 1; j < pieces.size(); ++j)
-      replaced = replaced || (pieces[j].name == pieces[i].name && pieces[j].least_capability <= compute_capability_);
+      replaced =
+          replaced || (pieces[j].name == pieces[i].name && pieces[j].least_capability <= compute_capability_);
     if (!replaced) result += pieces[i].text;
   }
   return result;

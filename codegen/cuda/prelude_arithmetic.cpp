@@ -63,7 +63,8 @@ constexpr std::string_view modulo_f64 = EK_DEVICE R"(double ek_modulo_f64(double
 }
 )";
 
-constexpr std::string_view wrap = R"(// Signed arithmetic that wraps: C++ defines it for unsigned operands alone.
+constexpr std::string_view wrap =
+    R"(// Signed arithmetic that wraps: C++ defines it for unsigned operands alone.
 )" EK_DEVICE R"(int ek_add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
 )" EK_DEVICE R"(int ek_subtract(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
 )" EK_DEVICE R"(int ek_negate(int a) { return (int)(0u - (unsigned)a); }
@@ -108,19 +109,24 @@ constexpr std::string_view modulo_i64 = EK_DEVICE R"(long long ek_modulo_i64(lon
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 )";
-constexpr std::string_view divide_u32 = EK_DEVICE R"(unsigned ek_divide_u32(unsigned a, unsigned b) { return b == 0u ? 0u : a / b; }
+constexpr std::string_view divide_u32 =
+    EK_DEVICE R"(unsigned ek_divide_u32(unsigned a, unsigned b) { return b == 0u ? 0u : a / b; }
 )";
-constexpr std::string_view modulo_u32 = EK_DEVICE R"(unsigned ek_modulo_u32(unsigned a, unsigned b) { return b == 0u ? a : a % b; }
+constexpr std::string_view modulo_u32 =
+    EK_DEVICE R"(unsigned ek_modulo_u32(unsigned a, unsigned b) { return b == 0u ? a : a % b; }
 )";
-constexpr std::string_view divide_u64 = EK_DEVICE R"(unsigned long long ek_divide_u64(unsigned long long a, unsigned long long b) {
+constexpr std::string_view divide_u64 =
+    EK_DEVICE R"(unsigned long long ek_divide_u64(unsigned long long a, unsigned long long b) {
   return b == 0ull ? 0ull : a / b;
 }
 )";
-constexpr std::string_view modulo_u64 = EK_DEVICE R"(unsigned long long ek_modulo_u64(unsigned long long a, unsigned long long b) {
+constexpr std::string_view modulo_u64 =
+    EK_DEVICE R"(unsigned long long ek_modulo_u64(unsigned long long a, unsigned long long b) {
   return b == 0ull ? a : a % b;
 }
 )";
-constexpr std::string_view abs_i32 = EK_DEVICE R"(int ek_abs_i32(int x) { return x < 0 ? (int)(0u - (unsigned)x) : x; }
+constexpr std::string_view abs_i32 =
+    EK_DEVICE R"(int ek_abs_i32(int x) { return x < 0 ? (int)(0u - (unsigned)x) : x; }
 )";
 constexpr std::string_view abs_i64 = EK_DEVICE R"(long long ek_abs_i64(long long x) {
   return x < 0 ? (long long)(0ull - (unsigned long long)x) : x;
@@ -128,16 +134,20 @@ constexpr std::string_view abs_i64 = EK_DEVICE R"(long long ek_abs_i64(long long
 )";
 constexpr std::string_view sign_i32 = EK_DEVICE R"(int ek_sign_i32(int x) { return (x > 0) - (x < 0); }
 )";
-constexpr std::string_view sign_i64 = EK_DEVICE R"(long long ek_sign_i64(long long x) { return (x > 0) - (x < 0); }
+constexpr std::string_view sign_i64 =
+    EK_DEVICE R"(long long ek_sign_i64(long long x) { return (x > 0) - (x < 0); }
 )";
 
 // The count is taken modulo the width; a signed right shift is arithmetic.
-constexpr std::string_view shift_left = EK_DEVICE R"(int ek_shift_left(int x, int n) { return (int)((unsigned)x << (n & 31)); }
+constexpr std::string_view shift_left = EK_DEVICE
+    R"(int ek_shift_left(int x, int n) { return (int)((unsigned)x << (n & 31)); }
 )" EK_DEVICE R"(unsigned ek_shift_left(unsigned x, int n) { return x << (n & 31); }
-)" EK_DEVICE R"(long long ek_shift_left(long long x, int n) { return (long long)((unsigned long long)x << (n & 63)); }
+)" EK_DEVICE
+    R"(long long ek_shift_left(long long x, int n) { return (long long)((unsigned long long)x << (n & 63)); }
 )" EK_DEVICE R"(unsigned long long ek_shift_left(unsigned long long x, int n) { return x << (n & 63); }
 )";
-constexpr std::string_view shift_right = EK_DEVICE R"(int ek_shift_right(int x, int n) { return x >> (n & 31); }
+constexpr std::string_view shift_right =
+    EK_DEVICE R"(int ek_shift_right(int x, int n) { return x >> (n & 31); }
 )" EK_DEVICE R"(unsigned ek_shift_right(unsigned x, int n) { return x >> (n & 31); }
 )" EK_DEVICE R"(long long ek_shift_right(long long x, int n) { return x >> (n & 63); }
 )" EK_DEVICE R"(unsigned long long ek_shift_right(unsigned long long x, int n) { return x >> (n & 63); }
@@ -153,7 +163,8 @@ constexpr std::string_view clz = EK_DEVICE R"(int ek_clz(int x) { return __clz(x
 )" EK_DEVICE R"(int ek_clz(unsigned long long x) { return __clzll((long long)x); }
 )";
 
-// Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011): ten rounds, key = seed.
+// Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011): ten rounds, key =
+// seed.
 constexpr std::string_view random = R"(// Philox4x32-10: word 0 of the block of counter i under the key seed.
 )" EK_DEVICE R"(unsigned ek_random(unsigned long long seed, unsigned long long i) {
   unsigned key_0 = (unsigned)seed, key_1 = (unsigned)(seed >> 32);
@@ -176,22 +187,37 @@ constexpr std::string_view random = R"(// Philox4x32-10: word 0 of the block of 
 
 std::vector<PreludePiece> prelude_arithmetic() {
   return {
-      {"ek_max_f32", {}, 0, max_f32},       {"ek_max_f32", {}, 80, max_f32_80},
-      {"ek_min_f32", {}, 0, min_f32},       {"ek_min_f32", {}, 80, min_f32_80},
-      {"ek_max_f64", {}, 0, max_f64},       {"ek_min_f64", {}, 0, min_f64},
-      {"ek_sign_f32", {}, 0, sign_f32},     {"ek_sign_f64", {}, 0, sign_f64},
-      {"ek_modulo_f32", {}, 0, modulo_f32}, {"ek_modulo_f64", {}, 0, modulo_f64},
-      {"ek_wrap", {}, 0, wrap},             {"ek_add", {"ek_wrap"}, 0, ""},
-      {"ek_subtract", {"ek_wrap"}, 0, ""},  {"ek_multiply", {"ek_wrap"}, 0, ""},
+      {"ek_max_f32", {}, 0, max_f32},
+      {"ek_max_f32", {}, 80, max_f32_80},
+      {"ek_min_f32", {}, 0, min_f32},
+      {"ek_min_f32", {}, 80, min_f32_80},
+      {"ek_max_f64", {}, 0, max_f64},
+      {"ek_min_f64", {}, 0, min_f64},
+      {"ek_sign_f32", {}, 0, sign_f32},
+      {"ek_sign_f64", {}, 0, sign_f64},
+      {"ek_modulo_f32", {}, 0, modulo_f32},
+      {"ek_modulo_f64", {}, 0, modulo_f64},
+      {"ek_wrap", {}, 0, wrap},
+      {"ek_add", {"ek_wrap"}, 0, ""},
+      {"ek_subtract", {"ek_wrap"}, 0, ""},
+      {"ek_multiply", {"ek_wrap"}, 0, ""},
       {"ek_negate", {"ek_wrap"}, 0, ""},
-      {"ek_divide_i32", {}, 0, divide_i32}, {"ek_modulo_i32", {}, 0, modulo_i32},
-      {"ek_divide_i64", {}, 0, divide_i64}, {"ek_modulo_i64", {}, 0, modulo_i64},
-      {"ek_divide_u32", {}, 0, divide_u32}, {"ek_modulo_u32", {}, 0, modulo_u32},
-      {"ek_divide_u64", {}, 0, divide_u64}, {"ek_modulo_u64", {}, 0, modulo_u64},
-      {"ek_abs_i32", {}, 0, abs_i32},       {"ek_abs_i64", {}, 0, abs_i64},
-      {"ek_sign_i32", {}, 0, sign_i32},     {"ek_sign_i64", {}, 0, sign_i64},
-      {"ek_shift_left", {}, 0, shift_left}, {"ek_shift_right", {}, 0, shift_right},
-      {"ek_popcount", {}, 0, popcount},     {"ek_clz", {}, 0, clz},
+      {"ek_divide_i32", {}, 0, divide_i32},
+      {"ek_modulo_i32", {}, 0, modulo_i32},
+      {"ek_divide_i64", {}, 0, divide_i64},
+      {"ek_modulo_i64", {}, 0, modulo_i64},
+      {"ek_divide_u32", {}, 0, divide_u32},
+      {"ek_modulo_u32", {}, 0, modulo_u32},
+      {"ek_divide_u64", {}, 0, divide_u64},
+      {"ek_modulo_u64", {}, 0, modulo_u64},
+      {"ek_abs_i32", {}, 0, abs_i32},
+      {"ek_abs_i64", {}, 0, abs_i64},
+      {"ek_sign_i32", {}, 0, sign_i32},
+      {"ek_sign_i64", {}, 0, sign_i64},
+      {"ek_shift_left", {}, 0, shift_left},
+      {"ek_shift_right", {}, 0, shift_right},
+      {"ek_popcount", {}, 0, popcount},
+      {"ek_clz", {}, 0, clz},
       {"ek_random", {}, 0, random},
   };
 }

@@ -7,7 +7,8 @@ namespace einkern::codegen::cuda {
 
 std::vector<PreludePiece> prelude_types();        // vectors for wide accesses, fast divisors
 std::vector<PreludePiece> prelude_conversions();  // storage types, casts
-std::vector<PreludePiece> prelude_arithmetic();   // the language's integer and float operations, random numbers
+std::vector<PreludePiece>
+prelude_arithmetic();  // the language's integer and float operations, random numbers
 std::vector<PreludePiece> prelude_collectives();  // steps and shuffles of reductions
 
 }  // namespace einkern::codegen::cuda

@@ -1,9 +1,14 @@
 #include "codegen/cuda/schedules.h"
 
+#include "codegen/cuda/schedule_classes.h"
+
 namespace einkern::codegen::cuda {
 
 const std::vector<const Schedule*>& schedules() {
-  static const std::vector<const Schedule*> all = {};
+  static const std::vector<const Schedule*> all = {
+      &pointwise_schedule(),
+      &generic_schedule(),
+  };
   return all;
 }
 

@@ -92,8 +92,8 @@ std::string TileLayout::column_of_thread(std::string_view thread) const {
 std::string layout_fault(const TileLayout& layout) {
   const int threads = layout.thread_count(), registers = layout.register_count();
   if (static_cast<long long>(threads) * registers != static_cast<long long>(layout.rows) * layout.columns)
-    return fmt::format("{} threads of {} registers do not make a tile of {} x {}", threads, registers, layout.rows,
-                       layout.columns);
+    return fmt::format("{} threads of {} registers do not make a tile of {} x {}", threads, registers,
+                       layout.rows, layout.columns);
   std::vector<bool> covered(static_cast<std::size_t>(layout.rows) * static_cast<std::size_t>(layout.columns));
   for (int thread = 0; thread < threads; ++thread)
     for (int number = 0; number < registers; ++number) {
@@ -101,8 +101,8 @@ std::string layout_fault(const TileLayout& layout) {
       const int row = base.row + step.row, column = base.column + step.column;
       if (row < 0 || row >= layout.rows || column < 0 || column >= layout.columns)
         return fmt::format("thread {} register {} lies outside, at ({}, {})", thread, number, row, column);
-      const std::size_t at =
-          static_cast<std::size_t>(row) * static_cast<std::size_t>(layout.columns) + static_cast<std::size_t>(column);
+      const std::size_t at = static_cast<std::size_t>(row) * static_cast<std::size_t>(layout.columns) +
+                             static_cast<std::size_t>(column);
       if (covered[at]) return fmt::format("two registers hold ({}, {})", row, column);
       covered[at] = true;
     }

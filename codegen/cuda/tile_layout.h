@@ -61,8 +61,8 @@ struct SimtTile {
   int warp_rows = 1, warp_columns = 1;      // warps of the block
 };
 /// Registers row-major: number = row * thread_columns + column. A thread's runs of `vector` columns stand
-/// lane_columns * vector apart and its runs of rows lane_rows * row_vector, so that lanes touch neighbouring addresses;
-/// warps tile the block.
+/// lane_columns * vector apart and its runs of rows lane_rows * row_vector, so that lanes touch neighbouring
+/// addresses; warps tile the block.
 TileLayout simt_layout(const SimtTile& tile);
 
 /// Threads of a group along one row, each with `vectors` runs of `vector` consecutive columns; groups along

@@ -1,0 +1,15 @@
+// The schedules that schedules.cpp lists, one function each; their classes stand in their own files.
+#pragma once
+
+#include "codegen/schedule.h"
+
+namespace einkern::codegen::cuda {
+
+const Schedule& pointwise_schedule();         // pointwise.cpp
+const Schedule& permute_schedule();           // permute.cpp
+const Schedule& row_reduction_schedule();     // row_reduction.cpp
+const Schedule& column_reduction_schedule();  // column_reduction.cpp
+const Schedule& split_reduction_schedule();   // split_reduction.cpp
+const Schedule& generic_schedule();           // generic.cpp
+
+}  // namespace einkern::codegen::cuda
