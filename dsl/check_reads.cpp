@@ -14,6 +14,9 @@ bool Checker::is_data_dependent(ExpressionId id) const {
         e.op == Op::random)
       depends = true;
     if (e.op == Op::cast && core::is_float(function_.arena[e.operands[0]].type)) depends = true;
+    if (e.op != Op::axis) return;  // `t in start[s]..s + 1` is as data-dependent as its bounds
+    const Axis& axis = function_.arena[AxisId{e.index}];
+    depends = depends || is_data_dependent(axis.low) || is_data_dependent(axis.high);
   });
   return depends;
 }
