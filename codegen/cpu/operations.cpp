@@ -24,7 +24,8 @@ IrValue call_intrinsic(IrWriter& writer, std::string_view name, const Values& op
 
 /// Writes a helper over operands of one type once, and calls it.
 template <typename Body>
-IrValue through_helper(IrWriter& writer, std::string_view name, IrType result, const Values& operands, Body body) {
+IrValue through_helper(IrWriter& writer, std::string_view name, IrType result, const Values& operands,
+                       Body body) {
   std::vector<IrWriter::Parameter> parameters;
   static constexpr const char* names[] = {"a", "b", "c"};
   for (std::size_t i = 0; i < operands.size(); ++i) parameters.push_back({operands[i].type, names[i], ""});
@@ -33,8 +34,8 @@ IrValue through_helper(IrWriter& writer, std::string_view name, IrType result, c
   return writer.call_helper(full, result, operands);
 }
 
-/// The flooring quotient, or the remainder with the divisor's sign. Divisors for which the machine's division traps are
-/// replaced by 1 first: x / 0 is 0, x % 0 is x, x / -1 is -x (which wraps), x % -1 is 0.
+/// The flooring quotient, or the remainder with the divisor's sign. Divisors for which the machine's division
+/// traps are replaced by 1 first: x / 0 is 0, x % 0 is x, x / -1 is -x (which wraps), x % -1 is 0.
 IrValue signed_division(IrWriter& writer, bool quotient, const IrValue& a, const IrValue& b) {
   IrType type = a.type;
   IrValue zero = IrWriter::zero(type), one = writer.integers(1, type);
@@ -66,7 +67,8 @@ IrValue unsigned_division(IrWriter& writer, bool quotient, const IrValue& a, con
 IrValue integer_division(IrWriter& writer, bool quotient, DType type, const Values& operands) {
   std::string name = fmt::format("{}_{}", quotient ? "divide" : "modulo", core::dtype_name(type));
   return through_helper(writer, name, operands[0].type, operands, [&](const Values& p) {
-    return is_signed(type) ? signed_division(writer, quotient, p[0], p[1]) : unsigned_division(writer, quotient, p[0], p[1]);
+    return is_signed(type) ? signed_division(writer, quotient, p[0], p[1])
+                           : unsigned_division(writer, quotient, p[0], p[1]);
   });
 }
 
@@ -76,11 +78,13 @@ IrValue float_modulo(IrWriter& writer, const Values& operands) {
     IrType type = p[0].type;
     IrType bits = (type.kind == IrType::Kind::f64 ? ir_i64 : ir_i32).with_lanes(type.lanes);
     IrValue r = writer.binary("frem", p[0], p[1], "r");
-    IrValue signs = writer.binary("xor", writer.cast("bitcast", r, bits), writer.cast("bitcast", p[1], bits), "signs");
+    IrValue signs =
+        writer.binary("xor", writer.cast("bitcast", r, bits), writer.cast("bitcast", p[1], bits), "signs");
     IrValue differs = writer.compare("slt", signs, IrWriter::zero(bits), "differs");
     IrValue moved = writer.select(differs, writer.binary("fadd", r, p[1]), r, "moved");
     IrValue is_zero = writer.compare("oeq", r, IrWriter::zero(type));
-    return writer.select(is_zero, writer.call(intrinsic("copysign", type), type, {IrWriter::zero(type), p[1]}), moved);
+    return writer.select(is_zero,
+                         writer.call(intrinsic("copysign", type), type, {IrWriter::zero(type), p[1]}), moved);
   });
 }
 
@@ -110,7 +114,8 @@ IrValue shift(IrWriter& writer, Op op, DType type, const Values& operands) {
   IrType value = operands[0].type;
   IrValue count = operands[1];
   if (count.type != value)
-    count = writer.cast(count.type.scalar_bytes() > value.scalar_bytes() ? "trunc" : "zext", count, value, "count");
+    count = writer.cast(count.type.scalar_bytes() > value.scalar_bytes() ? "trunc" : "zext", count, value,
+                        "count");
   count = writer.binary("and", count, writer.integers(value.scalar_bytes() * 8 - 1, value), "count");
   return writer.binary(op == Op::shift_left ? "shl" : is_signed(type) ? "ashr" : "lshr", operands[0], count);
 }
@@ -124,7 +129,8 @@ IrValue count_bits(IrWriter& writer, Op op, const IrValue& x) {
   return x.type == i32 ? count : writer.cast("trunc", count, i32, "count");
 }
 
-/// Word 0 of Philox4x32-10 with key `seed` and counter `i` (Salmon, Moraes, Dror, Shaw: Parallel random numbers, SC 2011).
+/// Word 0 of Philox4x32-10 with key `seed` and counter `i` (Salmon, Moraes, Dror, Shaw: Parallel random
+/// numbers, SC 2011).
 IrValue philox(IrWriter& writer, const Values& operands) {
   IrType i64 = operands[0].type, i32 = ir_i32.with_lanes(i64.lanes);
   return through_helper(writer, "philox", i32, operands, [&](const Values& p) {
@@ -132,7 +138,8 @@ IrValue philox(IrWriter& writer, const Values& operands) {
     auto high = [&](const IrValue& x) { return low(writer.binary("lshr", x, writer.integers(32, i64))); };
     auto exclusive = [&](const IrValue& a, const IrValue& b) { return writer.binary("xor", a, b); };
     auto product = [&](const IrValue& word, std::int64_t multiplier) {
-      return writer.binary("mul", writer.cast("zext", word, i64), writer.integers(multiplier, i64), "product");
+      return writer.binary("mul", writer.cast("zext", word, i64), writer.integers(multiplier, i64),
+                           "product");
     };
     IrValue key0 = low(p[0]), key1 = high(p[0]);
     Values words = {low(p[1]), high(p[1]), IrWriter::zero(i32), IrWriter::zero(i32)};
@@ -229,7 +236,8 @@ IrValue integer_operation(IrWriter& writer, Op op, DType type, const Values& x) 
     case Op::minimum:
       return call_intrinsic(writer, sign ? "smin" : "umin", x);
     case Op::absolute:
-      return sign ? writer.call(intrinsic("abs", x[0].type), x[0].type, {x[0], IrWriter::integer(0, ir_i1)}) : x[0];
+      return sign ? writer.call(intrinsic("abs", x[0].type), x[0].type, {x[0], IrWriter::integer(0, ir_i1)})
+                  : x[0];
     case Op::popcount:
     case Op::clz:
       return count_bits(writer, op, x[0]);
@@ -262,7 +270,8 @@ IrValue operation(IrWriter& writer, Op op, DType type, const Values& operands) {
     case Op::sign:
       return sign_of(writer, type, operands[0]);
     default:
-      return core::is_float(type) ? float_operation(writer, op, operands) : integer_operation(writer, op, type, operands);
+      return core::is_float(type) ? float_operation(writer, op, operands)
+                                  : integer_operation(writer, op, type, operands);
   }
 }
 

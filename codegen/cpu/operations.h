@@ -9,8 +9,8 @@
 
 namespace einkern::codegen::cpu {
 
-/// The operation on operands whose first has the compute type `type` (of `where`: the second). All operands have the same
-/// lanes. Nothing is lazy here: operands are values.
+/// The operation on operands whose first has the compute type `type` (of `where`: the second). All operands
+/// have the same lanes. Nothing is lazy here: operands are values.
 IrValue operation(IrWriter& writer, dsl::Op op, DType type, const std::vector<IrValue>& operands);
 
 /// A constant's bits (dsl::Expression::bits) as a value of a compute type.

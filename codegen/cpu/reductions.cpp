@@ -53,7 +53,7 @@ ReductionEmitter::Values ReductionEmitter::identity(int lanes) const {
 
 /// Whether a comes before b in an argmax: NaN first, then the larger value (argmin: the smaller).
 IrValue ReductionEmitter::better(const IrValue& a, const IrValue& b) const {
-  bool largest = reduction_ == Reduction::argmax;
+  bool largest = reduction_ == Reduction::argmax || reduction_ == Reduction::maximum;
   IrValue ahead = operation(writer_, Op::less, element_, largest ? std::vector{b, a} : std::vector{a, b});
   if (!core::is_float(element_)) return ahead;
   IrValue a_nan = writer_.compare("uno", a, a), b_number = writer_.compare("ord", b, b);
@@ -65,7 +65,8 @@ ReductionEmitter::Values ReductionEmitter::combine(const Values& carried, const 
   if (!has_position()) return merge(carried, {element});
   IrValue first = writer_.compare("slt", carried[1], IrWriter::zero(carried[1].type), "first");
   IrValue take = writer_.binary("or", first, better(element, carried[0]), "take");
-  return {writer_.select(take, element, carried[0], "best"), writer_.select(take, position, carried[1], "place")};
+  return {writer_.select(take, element, carried[0], "best"),
+          writer_.select(take, position, carried[1], "place")};
 }
 
 ReductionEmitter::Values ReductionEmitter::combine_product(const Values& carried, const IrValue& a,
@@ -94,15 +95,17 @@ ReductionEmitter::Values ReductionEmitter::merge(const Values& a, const Values& 
     case Reduction::argmin:
       break;
   }
-  // b is taken if it has an element, and a has none, or b's is better, or as good and earlier.
+  // A place below 0 says that there is no element.
   IrValue zero = IrWriter::zero(a[1].type);
   IrValue b_any = writer_.compare("sge", b[1], zero), a_none = writer_.compare("slt", a[1], zero);
-  IrValue b_better = better(b[0], a[0]), a_better = better(a[0], b[0]);
-  IrValue tie = writer_.binary("xor", writer_.binary("or", b_better, a_better), writer_.integers(1, b_any.type), "tie");
-  IrValue earlier = writer_.binary("and", tie, writer_.compare("slt", b[1], a[1]));
-  IrValue ahead = writer_.binary("or", b_better, earlier);
-  IrValue take = writer_.binary("and", b_any, writer_.binary("or", a_none, ahead), "take");
+  IrValue take = writer_.binary("and", b_any, writer_.binary("or", a_none, precedes(b, a)), "take");
   return {writer_.select(take, b[0], a[0], "best"), writer_.select(take, b[1], a[1], "place")};
+}
+
+IrValue ReductionEmitter::precedes(const Values& a, const Values& b) const {
+  IrValue a_better = better(a[0], b[0]), b_better = better(b[0], a[0]);
+  IrValue differs = writer_.binary("or", a_better, b_better);
+  return writer_.select(differs, a_better, writer_.compare("slt", a[1], b[1]), "precedes");
 }
 
 ReductionEmitter::Values ReductionEmitter::across_lanes(Values carried) const {

@@ -1,4 +1,5 @@
-// What reductions carry through a loop: one value, or the best value and its place; as scalars or lane by lane.
+// What reductions carry through a loop: one value, or the best value and its place; as scalars or lane by
+// lane.
 #pragma once
 
 #include "codegen/cpu/ir_writer.h"
@@ -22,6 +23,9 @@ class ReductionEmitter {
   Values combine_product(const Values& carried, const IrValue& a, const IrValue& b) const;
   /// Of two disjoint ranges, in any order.
   Values merge(const Values& a, const Values& b) const;
+  /// Whether the element a at place a (i64) comes before b at place b in the order of argmax (for max too) or
+  /// argmin (min): NaN first, then by value, then by place.
+  IrValue precedes(const Values& a, const Values& b) const;
   /// All lanes together, by halves.
   Values across_lanes(Values carried) const;
   /// The reduction's value.

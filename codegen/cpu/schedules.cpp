@@ -1,9 +1,11 @@
 #include "codegen/cpu/schedules.h"
 
+#include "codegen/cpu/point_schedule.h"
+
 namespace einkern::codegen::cpu {
 
 const std::vector<const Schedule*>& schedules() {
-  static const std::vector<const Schedule*> all = {};
+  static const std::vector<const Schedule*> all = {&point_schedule()};
   return all;
 }
 
