@@ -1,20 +1,29 @@
-// The plans of every conformance function, as golden files: tests/golden/plans/<function>.txt holds all that are offered.
+// The plans of every conformance function, as golden files: tests/golden/plans/<function>.txt holds all that
+// are offered.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "codegen/plan/plan.h"
 #include "codegen/plan/verify.h"
-#include "tests/support/compile_source.h"
+#include "tests/support/call.h"
 
 namespace einkern::codegen {
 namespace {
 
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
 const dsl::Program& conformance() {
-  static const std::optional<dsl::Program> program =
-      testing::compile_program(testing::read_file(EINKERN_TEST_DIR "/conformance/ops.ein"));
-  return *program;
+  static const dsl::Program program =
+      testing::compile_source(read_file(EINKERN_TEST_DIR "/conformance/ops.ein")).value();
+  return program;
 }
 
 std::vector<std::string> function_names() {
@@ -39,7 +48,7 @@ TEST_P(PlanGolden, IsSoundAndAsExpected) {
   }
   const std::string path = std::string(EINKERN_TEST_DIR "/golden/plans/") + GetParam() + ".txt";
   if (std::getenv("EINKERN_UPDATE_GOLDEN")) std::ofstream(path, std::ios::binary) << text;
-  EXPECT_EQ(text, testing::read_file(path)) << "EINKERN_UPDATE_GOLDEN=1 writes " << path;
+  EXPECT_EQ(text, read_file(path)) << "EINKERN_UPDATE_GOLDEN=1 writes " << path;
 }
 
 INSTANTIATE_TEST_SUITE_P(Conformance, PlanGolden, ::testing::ValuesIn(function_names()),
