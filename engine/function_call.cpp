@@ -1,0 +1,187 @@
+#include "engine/function_call.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "codegen/plan/plan.h"
+#include "engine/face_access.h"
+
+namespace einkern::detail {
+namespace {
+
+using dsl::SignatureItem;
+
+std::string type_text(DType type) { return std::string(core::dtype_name(type)); }
+
+engine::ScalarBits scalar_of(const SignatureItem& item, const Argument& argument, DType declared) {
+  if (const auto* tensor = std::get_if<Tensor>(&argument.value())) {
+    if (tensor->rank() != 0)
+      throw UsageError(fmt::format("{} is a scalar: pass a number, or a tensor of rank 0", item.name));
+    return {declared, engine::bits_of(declared, tensor->item())};
+  }
+  if (const auto* integer = std::get_if<std::int64_t>(&argument.value())) {
+    if (core::is_float(declared)) return {declared, engine::bits_of(declared, static_cast<double>(*integer))};
+    if (core::wrap_integer(declared, *integer) != *integer && declared != DType::u64)
+      throw UsageError(
+          fmt::format("{} does not fit the {} scalar {}", *integer, type_text(declared), item.name));
+    return {declared, static_cast<std::uint64_t>(core::wrap_integer(declared, *integer))};
+  }
+  const double number = std::get<double>(argument.value());
+  if (!core::is_float(declared))
+    throw UsageError(
+        fmt::format("the scalar {} is {}: pass an integer, not {}", item.name, type_text(declared), number));
+  return {declared, engine::bits_of(declared, number)};
+}
+
+std::int64_t dim_of(const SignatureItem& item, const Argument& argument) {
+  const auto* integer = std::get_if<std::int64_t>(&argument.value());
+  if (!integer || *integer < 0)
+    throw UsageError(fmt::format("the dim {} is an integer of 0 or more", item.name));
+  return *integer;
+}
+
+const Tensor& tensor_of(const SignatureItem& item, const Argument& argument, DType declared,
+                        const Device& device) {
+  const auto* tensor = std::get_if<Tensor>(&argument.value());
+  if (!tensor || !*tensor)
+    throw UsageError(fmt::format("{} is a tensor of {} dimensions: pass one", item.name, item.shape.size()));
+  if (tensor->dtype() != declared)
+    throw ShapeError(fmt::format("{} is {}, but the tensor passed is {}", item.name, type_text(declared),
+                                 type_text(tensor->dtype())));
+  if (!(tensor->device() == device))
+    throw ShapeError(fmt::format(
+        "{} lies on {}, but the function runs on {}: copy it with .to(device), or use .on(device)", item.name,
+        tensor->device().name(), device.name()));
+  return *tensor;
+}
+
+std::string layout_key(const engine::Call& call) {
+  std::string key;
+  const auto number = [&](std::int64_t value) { fmt::format_to(std::back_inserter(key), "{},", value); };
+  const auto place = [&](const engine::TensorPlace& where) {
+    for (std::int64_t extent : where.shape) number(extent);
+    key += '/';
+    for (std::int64_t stride : where.strides) number(stride);
+    key += '@';
+    number(static_cast<std::int64_t>(where.address % 16));
+  };
+  for (const auto& input : call.inputs) place(input);
+  key += '>';
+  for (const auto& output : call.outputs) place(output);
+  for (const auto& [name, value] : call.dims) {
+    key += name;
+    number(value);
+  }
+  return key;
+}
+
+std::shared_ptr<FunctionState::Instance> instance_of(FunctionState& state, const dsl::TypeBinding& types) {
+  const std::lock_guard lock(state.mutex);
+  auto& instance = state.instances[types];
+  if (!instance) {
+    auto made = std::make_shared<FunctionState::Instance>();
+    made->function = unwrap(Access::program(state.program).instantiate(state.name, types));
+    made->plans = codegen::make_plans(made->function);
+    instance = std::move(made);
+  }
+  return instance;
+}
+
+}  // namespace
+
+MatchedArguments match_positional(const dsl::Signature& signature, const std::vector<Argument>& arguments) {
+  if (arguments.size() > signature.parameters.size())
+    throw UsageError(fmt::format("{} arguments for {} parameters of {}", arguments.size(),
+                                 signature.parameters.size(), signature.text));
+  MatchedArguments matched(arguments.begin(), arguments.end());
+  matched.resize(signature.parameters.size());
+  return matched;
+}
+
+MatchedArguments match_named(const dsl::Signature& signature, NamedArguments arguments) {
+  MatchedArguments matched(signature.parameters.size());
+  for (const auto& [name, argument] : arguments) {
+    const auto it =
+        std::find_if(signature.parameters.begin(), signature.parameters.end(),
+                     [&, wanted = name](const SignatureItem& item) { return item.name == wanted; });
+    if (it == signature.parameters.end())
+      throw UsageError(fmt::format("no parameter is called `{}`: {}", name, signature.text));
+    matched[static_cast<std::size_t>(it - signature.parameters.begin())] = argument;
+  }
+  return matched;
+}
+
+Device device_of(const FunctionState& state, const MatchedArguments& arguments) {
+  if (!(state.device == Device())) return state.device;
+  for (const auto& argument : arguments)
+    if (argument)
+      if (const auto* tensor = std::get_if<Tensor>(&argument->value());
+          tensor && *tensor && tensor->rank() > 0)
+        return tensor->device();
+  return Device::best();
+}
+
+ResolvedCall resolve_call(FunctionState& state, const MatchedArguments& arguments,
+                          const std::vector<Tensor>& outputs) {
+  const dsl::Program& program = Access::program(state.program);
+  const dsl::Signature& signature = *program.find(state.name);
+  std::vector<std::optional<DType>> types;
+  for (const auto& argument : arguments) {
+    const auto* tensor = argument ? std::get_if<Tensor>(&argument->value()) : nullptr;
+    types.push_back(tensor && *tensor ? std::optional(tensor->dtype()) : std::nullopt);
+  }
+  ResolvedCall resolved;
+  resolved.device = device_of(state, arguments);
+  resolved.instance = instance_of(state, unwrap(program.deduce(signature, types, state.types)));
+  const dsl::Function& function = *resolved.instance->function;
+  resolved.call.scalars.resize(function.scalars.size());
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    const SignatureItem& item = signature.parameters[i];
+    if (!arguments[i]) {
+      if (!item.has_default)
+        throw UsageError(fmt::format("the argument {} is missing: {}", item.name, signature.text));
+      continue;
+    }
+    if (const auto* tensor = std::get_if<dsl::TensorId>(&function.parameters[i]))
+      resolved.call.inputs.push_back(
+          Access::place(tensor_of(item, *arguments[i], function[*tensor].dtype, resolved.device)));
+    else if (const auto* scalar = std::get_if<dsl::ScalarId>(&function.parameters[i]))
+      resolved.call.scalars[static_cast<std::size_t>(scalar->value)] =
+          scalar_of(item, *arguments[i], function[*scalar].dtype);
+    else
+      resolved.call.dims[item.name] = dim_of(item, *arguments[i]);
+  }
+  if (!outputs.empty() && outputs.size() != function.results.size())
+    throw UsageError(fmt::format("{} outputs for {} results of {}", outputs.size(), function.results.size(),
+                                 signature.text));
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    resolved.call.outputs.push_back(Access::place(
+        tensor_of(signature.results[i], outputs[i], function[function.results[i]].dtype, resolved.device)));
+  return resolved;
+}
+
+std::shared_ptr<const engine::PreparedCall> prepared_call(const ResolvedCall& resolved, Stream stream) {
+  FunctionState::Instance& instance = *resolved.instance;
+  const std::string key = layout_key(resolved.call);
+  {
+    const std::shared_lock lock(instance.mutex);
+    const auto it = instance.prepared.find(key);
+    if (it != instance.prepared.end()) return it->second;
+  }
+  const auto device = Access::runtime(resolved.device);
+  if (unwrap(device->is_capturing({stream.handle})))
+    throw UsageError(fmt::format(
+        "{} has no kernels for these shapes yet, and none can be compiled while a stream is captured: "
+        "call prepare() with such arguments before",
+        instance.function->name));
+  auto prepared = unwrap(engine::prepare_call(*instance.function, instance.plans, resolved.call, *device,
+                                              process_builder(), autotune::process_records(), {}));
+  for (std::size_t i = 0; i < resolved.call.outputs.size(); ++i)
+    if (resolved.call.outputs[i].shape != prepared->output_shapes[i])
+      throw ShapeError(fmt::format("the output {} has another shape than the result", i));
+  const std::unique_lock lock(instance.mutex);
+  return instance.prepared.emplace(key, std::move(prepared)).first->second;
+}
+
+}  // namespace einkern::detail

@@ -1,0 +1,106 @@
+#include "engine/kernel_choice.h"
+
+#include <fmt/format.h>
+
+#include "runtime/warnings.h"
+
+namespace einkern::engine {
+namespace {
+
+using codegen::Configuration;
+using codegen::KernelContext;
+using codegen::Schedule;
+
+core::Error usage(std::string message) { return {core::ErrorKind::usage, std::move(message)}; }
+
+/// The record's kernel, if its schedule still exists in that version, fits, and its configuration is legal.
+std::optional<KernelChoice> from_record(const KernelContext& context, const autotune::TuningRecord& record) {
+  const Schedule* schedule = codegen::find_schedule(record.schedule);
+  const auto configuration = Configuration::parse(record.configuration);
+  if (!schedule || schedule->version() != record.schedule_version || !configuration) {
+    runtime::warn_once("record " + record.key.fingerprint(),
+                       fmt::format("a tuning record of {} is ignored: {} version {} is no more; tune again",
+                                   record.function, record.schedule, record.schedule_version));
+    return std::nullopt;
+  }
+  if (schedule->reason_against(context) || schedule->space(context).violation(*configuration))
+    return std::nullopt;
+  return KernelChoice{.schedule = schedule,
+                      .configuration = *configuration,
+                      .estimate = schedule->estimate(context, *configuration)};
+}
+
+core::Result<KernelChoice> from_wish(const KernelContext& context, const KernelWish& wish) {
+  std::string reasons;
+  for (const Schedule* schedule : codegen::schedules(context.device.backend)) {
+    if (!wish.schedule.empty() && schedule->name() != wish.schedule) continue;
+    if (const auto reason = schedule->reason_against(context)) {
+      reasons += fmt::format("\n  {}: {}", schedule->name(), *reason);
+      continue;
+    }
+    if (wish.configuration.empty()) {
+      const auto ranked = codegen::ranked_configurations(*schedule, context, 1);
+      if (ranked.empty()) continue;
+      return KernelChoice{
+          schedule, ranked[0], ChoiceSource::given, schedule->estimate(context, ranked[0]), {}};
+    }
+    EINKERN_TRY(const Configuration configuration, Configuration::parse(wish.configuration));
+    if (const auto violation = schedule->space(context).violation(configuration))
+      return usage(fmt::format("the configuration \"{}\" is not legal for {}: {}", wish.configuration,
+                               schedule->name(), *violation));
+    return KernelChoice{
+        schedule, configuration, ChoiceSource::given, schedule->estimate(context, configuration), {}};
+  }
+  if (!wish.schedule.empty() && reasons.empty())
+    return usage(fmt::format("no schedule is called {}", wish.schedule));
+  return usage(fmt::format("the schedule asked for cannot compute {}:{}", context.kernel.name, reasons));
+}
+
+}  // namespace
+
+std::string_view source_name(ChoiceSource source) {
+  switch (source) {
+    case ChoiceSource::given:
+      return "given";
+    case ChoiceSource::record:
+      return "tuned";
+    case ChoiceSource::nearest_record:
+      return "tuned for near sizes";
+    case ChoiceSource::model:
+      return "model";
+  }
+  return "";
+}
+
+core::Result<KernelChoice> choose_kernel(const KernelContext& context, const autotune::RecordStore& records,
+                                         const KernelWish& wish) {
+  if (!wish.schedule.empty() || !wish.configuration.empty()) return from_wish(context, wish);
+  const autotune::RecordKey key = autotune::record_key(context);
+  if (const auto record = records.find(key))
+    if (auto choice = from_record(context, *record)) {
+      choice->source = ChoiceSource::record;
+      choice->measured_seconds = record->seconds;
+      return *choice;
+    }
+  if (const auto record = records.nearest(key))
+    if (auto choice = from_record(context, *record)) {
+      choice->source = ChoiceSource::nearest_record;
+      return *choice;
+    }
+  std::string reasons;
+  for (const Schedule* schedule : codegen::schedules(context.device.backend)) {
+    if (const auto reason = schedule->reason_against(context)) {
+      reasons += fmt::format("\n  {}: {}", schedule->name(), *reason);
+      continue;
+    }
+    const auto ranked = codegen::ranked_configurations(*schedule, context, 1);
+    if (!ranked.empty())
+      return KernelChoice{
+          schedule, ranked[0], ChoiceSource::model, schedule->estimate(context, ranked[0]), {}};
+    reasons += fmt::format("\n  {}: no configuration is legal on {}", schedule->name(), context.device.name);
+  }
+  return core::Error{core::ErrorKind::device, fmt::format("no schedule can compute {} on {}:{}",
+                                                          context.kernel.name, context.device.name, reasons)};
+}
+
+}  // namespace einkern::engine

@@ -1,0 +1,71 @@
+// Kernels chosen, compiled and resolved for one shape and specialisation of a function on one device.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/plan/plan.h"
+#include "codegen/specialisation.h"
+#include "core/emission.h"
+#include "engine/call.h"
+#include "engine/kernel_choice.h"
+#include "runtime/device.h"
+#include "runtime/kernel_builder.h"
+
+namespace einkern::engine {
+
+/// How kernels are chosen: overrides of one's own, and a plan by name.
+struct PrepareOptions {
+  std::string plan;  // "": the default, or the plan whose tuned kernels are fastest together
+  KernelWish wish;   // for every kernel that it fits
+};
+
+/// One kernel of a prepared call, with what chose it and what it was compiled to.
+struct PreparedKernel {
+  KernelChoice choice;
+  core::Emission emission;
+  std::shared_ptr<const runtime::CompiledKernel> compiled;
+};
+
+/// Immutable; may be launched from many threads at once.
+struct PreparedCall {
+  codegen::Plan plan;
+  dsl::Binding binding;
+  codegen::Specialisation specialisation;
+  std::vector<PreparedKernel> kernels;
+  core::LaunchPlan launch;
+  std::shared_ptr<const runtime::PreparedLaunch> prepared;
+  std::vector<int> inputs;   // per launch buffer: index in Call::inputs, or -1
+  std::vector<int> outputs;  // per launch buffer: index of the result, or -1
+  std::vector<int> scalars;  // per launch scalar: the ScalarId
+  std::vector<std::vector<std::int64_t>> output_shapes;
+};
+
+/// Everything that can be worked out before a kernel is chosen: a plan's contexts for one call.
+struct BoundPlan {
+  codegen::Plan plan;
+  codegen::Specialisation specialisation;
+};
+/// Checks the call's shapes and binds them.
+core::Result<dsl::Binding> bind_call(const dsl::Function& function, const Call& call);
+/// Plans with their specialisations for one call, the default plan first.
+std::vector<BoundPlan> bind_plans(const std::vector<codegen::Plan>& plans, const dsl::Binding& binding,
+                                  const Call& call);
+
+/// Chooses, compiles (or finds in the cache) and resolves.
+core::Result<std::shared_ptr<const PreparedCall>> prepare_call(const dsl::Function& function,
+                                                               const std::vector<codegen::Plan>& plans,
+                                                               const Call& call, runtime::Device& device,
+                                                               runtime::KernelBuilder& builder,
+                                                               const autotune::RecordStore& records,
+                                                               const PrepareOptions& options);
+
+/// The cache key of an emission on a device: everything that can change the compiled code.
+core::Key kernel_key(const core::Emission& emission, const runtime::Device& device);
+
+/// Queues the prepared kernels. Addresses come from `call`; `workspace` may be empty.
+core::Result<void> launch_call(const PreparedCall& prepared, const dsl::Function& function, const Call& call,
+                               runtime::Workspace workspace, runtime::Stream stream);
+
+}  // namespace einkern::engine
