@@ -130,9 +130,7 @@ struct Packing {
     writer.loop("step", first_step, whole, IrWriter::integer(lanes), [&](const IrValue& step) {
       for (int i = 0; i < width; i += lanes) square(step, i);
     });
-    writer.loop("step", whole, last_step, IrWriter::integer(1), [&](const IrValue& step) {
-      for (int i = 0; i < width; ++i) writer.store(source.element(row_at(i), step, 1, true), at(step, i));
-    });
+    by_elements(whole, IrWriter::integer(width));
   }
 
   void square(const IrValue& step, int first_row) const {
@@ -152,11 +150,10 @@ struct Packing {
       }
   }
 
-  /// Any layout and any number of rows, element by element.
-  void by_elements(const IrValue& rows) const {
-    IrValue present = writer.minimum(writer.subtract(rows, row), IrWriter::integer(width), "present");
+  /// Any layout, element by element: the steps from `from` on of the first `present` rows, then zeros.
+  void by_elements(const IrValue& from, const IrValue& present) const {
     IrValue one = IrWriter::integer(1);
-    writer.loop("step", first_step, last_step, one, [&](const IrValue& step) {
+    writer.loop("step", from, last_step, one, [&](const IrValue& step) {
       IrValue offset = writer.multiply(writer.subtract(step, first_step), IrWriter::integer(width));
       auto target = [&](const IrValue& i) {
         return writer.element(panel, writer.add(offset, i), type, "panel.at");
@@ -164,6 +161,7 @@ struct Packing {
       writer.loop("i", IrWriter::integer(0), present, one, [&](const IrValue& i) {
         writer.store(source.element(writer.add(row, i, "row"), step, 1, false), target(i));
       });
+      if (present.is_constant()) return;  // all rows
       writer.loop("i", present, IrWriter::integer(width), one,
                   [&](const IrValue& i) { writer.store(IrWriter::zero(type), target(i)); });
     });
@@ -192,7 +190,8 @@ void pack_panel(IrWriter& writer, IrType type, int lanes, int width, const Panel
                 const IrValue& panel, const IrValue& row, const IrValue& rows, const IrValue& first_step,
                 const IrValue& last_step) {
   Packing packing{writer, type, lanes, width, source, panel, row, first_step, last_step};
-  if (source.unit == PanelSource::Unit::neither) return packing.by_elements(rows);
+  IrValue present = writer.minimum(writer.subtract(rows, row), IrWriter::integer(width), "present");
+  if (source.unit == PanelSource::Unit::neither) return packing.by_elements(first_step, present);
   IrValue whole = writer.compare("sle", writer.add(row, IrWriter::integer(width)), rows, "whole");
   writer.if_else(
       whole,
@@ -200,7 +199,7 @@ void pack_panel(IrWriter& writer, IrType type, int lanes, int width, const Panel
         source.unit == PanelSource::Unit::rows ? packing.along_rows() : packing.along_steps();
         return Values();
       },
-      [&] { return packing.by_elements(rows), Values(); });
+      [&] { return packing.by_elements(first_step, present), Values(); });
 }
 
 }  // namespace einkern::codegen::cpu

@@ -1,9 +1,12 @@
 #include "codegen/cpu/schedules.h"
 
+#include "codegen/cpu/contraction_schedule.h"
+#include "codegen/cpu/point_schedule.h"
+
 namespace einkern::codegen::cpu {
 
 const std::vector<const Schedule*>& schedules() {
-  static const std::vector<const Schedule*> all = {};
+  static const std::vector<const Schedule*> all = {&contraction_schedule(), &point_schedule()};
   return all;
 }
 

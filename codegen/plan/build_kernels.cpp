@@ -37,21 +37,15 @@ class KernelBuilder {
 
   std::vector<Kernel> run(const std::vector<Root>& roots) {
     for (const Root& root : roots) {
-      Kernel kernel = build(root);
-      const std::size_t place = ordered_ ? kernels_.size() : partner(kernel);
-      if (place == kernels_.size()) {
-        kernels_.push_back(std::move(kernel));
-        reasons_.push_back({});
-      } else {
-        merge(kernels_[place], kernel);
-      }
+      const std::size_t place = add(root);
       writer_[root.target] = place;
       if (!root.reason.empty()) reasons_[place].insert(root.reason);
     }
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
-      kernels_[k].name = fmt::format("{}_{}", graph_.function().name, k);
-      finish(kernels_[k]);
-      kernels_[k].explanation = explain_kernel(graph_.function(), kernels_[k], reasons_[k]);
+      Kernel& kernel = kernels_[k];
+      kernel.name = fmt::format("{}_{}", graph_.function().name, k);
+      for (const Store& store : kernel.stores) kernel.writes.push_back(store.target);
+      kernel.explanation = explain_kernel(graph_.function(), kernel, reasons_[k]);
     }
     return std::move(kernels_);
   }
@@ -82,10 +76,10 @@ class KernelBuilder {
     return kernel;
   }
 
-  /// The recurrent axis; of an update that may collide every axis that does not choose the element on its
-  /// own.
+  /// Of a recurrence see recurrent_axes; of an update that may collide every axis that does not choose the
+  /// element on its own.
   Axes serial_axes(const Root& root) const {
-    if (root.recurrent) return {*root.recurrent};
+    if (root.recurrent) return recurrent_axes(root);
     Axes serial;
     if (root.update == dsl::UpdateOperator::assign) return serial;  // of colliding elements any one survives
     for (const AxisId axis : root.axes) {
@@ -93,6 +87,22 @@ class KernelBuilder {
         return graph_[index].op == Op::axis && AxisId{graph_[index].index} == axis;
       });
       if (!alone) serial.push_back(axis);
+    }
+    return serial;
+  }
+
+  /// The recurrent axis, then those along which an element reads others of the step before.
+  Axes recurrent_axes(const Root& root) const {
+    Axes serial = {*root.recurrent};
+    for (std::size_t d = 0; d < root.axes.size(); ++d) {
+      bool alone = true;
+      dsl::visit_nodes(graph_.function().arena, root.value, [&](ExpressionId id) {
+        const Expression& node = graph_[id];
+        if (node.op != Op::read || TensorId{node.index} != root.target) return;
+        const Expression& index = graph_[node.operands[d]];
+        alone = alone && index.op == Op::axis && AxisId{index.index} == root.axes[d];
+      });
+      if (!alone && root.axes[d] != *root.recurrent) serial.push_back(root.axes[d]);
     }
     return serial;
   }
@@ -142,19 +152,104 @@ class KernelBuilder {
 
   // --- sharing a kernel ---
 
-  /// The first kernel that can compute this one's stores as well: the same form over the same axes, after all
-  /// that is read has been written. The number of kernels if there is none.
-  std::size_t partner(const Kernel& kernel) const {
-    std::size_t first = 0;  // behind the writers of what is read
+  /// Puts a root into a kernel that can compute it as well, else into one of its own; the kernel's place.
+  std::size_t add(const Root& root) {
+    Kernel kernel = build(root);
+    for (std::size_t k = ordered_ ? kernels_.size() : first_place(kernel); k < kernels_.size(); ++k)
+      if (can_share(kernels_[k], kernel)) return merge(k, kernel);
+    for (const std::size_t k : writers_to_join(kernel)) {
+      const auto inlined = with_values_of(kernels_[k], root);
+      if (!inlined) continue;
+      const Kernel joined = build(*inlined);
+      if ((ordered_ || first_place(joined) <= k) && can_share(kernels_[k], joined)) return merge(k, joined);
+    }
+    kernels_.push_back(std::move(kernel));
+    reasons_.push_back({});
+    return kernels_.size() - 1;
+  }
+
+  /// The place behind the writers of all that a kernel reads.
+  std::size_t first_place(const Kernel& kernel) const {
+    std::size_t first = 0;
     for (const TensorId tensor : kernel.reads)
       if (const auto entry = writer_.find(tensor); entry != writer_.end())
         first = std::max(first, entry->second + 1);
-    for (std::size_t k = first; k < kernels_.size(); ++k)
-      if (kernels_[k].form.index() == kernel.form.index() && can_share(kernels_[k], kernel)) return k;
-    return kernels_.size();
+    return first;
   }
 
+  /// Kernels whose stored values this one might compute along: where folds over the same rows read each
+  /// other, and where elements that change in place follow one another.
+  std::set<std::size_t> writers_to_join(const Kernel& kernel) const {
+    std::set<std::size_t> places;
+    if (ordered_) {
+      if (std::holds_alternative<Pointwise>(kernel.form) && !kernels_.empty())
+        places.insert(kernels_.size() - 1);
+    } else if (std::holds_alternative<RowReduction>(kernel.form)) {
+      for (const TensorId tensor : kernel.reads)
+        if (const auto entry = writer_.find(tensor); entry != writer_.end()) places.insert(entry->second);
+    }
+    return places;
+  }
+
+  /// The root with reads of a kernel's targets replaced by the values that the kernel stores there, rounded
+  /// as stored. Where tensors change in place, both must keep to their own element of whatever either of them
+  /// writes.
+  std::optional<Root> with_values_of(const Kernel& host, const Root& root) {
+    if (ordered_ && (host.axes != root.axes || !keeps_to_element(host, root.target))) return std::nullopt;
+    Root result = root;
+    dsl::Substitution values;
+    for (const ExpressionId id : reads_of(graph_.function().arena, {root.value})) {
+      const Expression read = graph_[id];
+      const TensorId tensor{read.index};
+      const bool own = is_own_element(read, root.axes);
+      if (ordered_ && tensor == root.target && !own) return std::nullopt;
+      for (const Store& store : host.stores) {
+        if (store.target != tensor) continue;
+        const auto value = value_at(store, read);
+
+        if (!value || (ordered_ && !own)) return std::nullopt;
+        values.nodes[id] = *value;
+      }
+    }
+    result.value = graph_.rewrite(root.value, values);
+    return result;
+  }
+
+  /// What a store puts at the place of a read: nothing if the read is not at bare axes over whole dimensions.
+  std::optional<ExpressionId> value_at(const Store& store, const Expression& read) {
+    if (store.update || read.guard != dsl::Guard::proven) return std::nullopt;
+    dsl::Substitution places;
+    for (std::size_t d = 0; d < store.axes.size(); ++d) {
+      const Expression& index = graph_[read.operands[d]];
+      if (index.op != Op::axis || !graph_.same_range(AxisId{index.index}, store.axes[d])) return std::nullopt;
+      places.axes[store.axes[d]] = read.operands[d];
+    }
+    const ExpressionId value = graph_.rewrite(store.value, places);
+    return graph_.function().arena.cast(graph_.function()[store.target].dtype, value);
+  }
+
+  bool is_own_element(const Expression& read, const Axes& axes) const {
+    if (read.operands.size() != axes.size()) return false;
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      const Expression& index = graph_[read.operands[d]];
+      if (index.op != Op::axis || AxisId{index.index} != axes[d]) return false;
+    }
+    return true;
+  }
+
+  /// The kernel does not write the tensor, and reads it at its own element alone.
+  bool keeps_to_element(const Kernel& host, TensorId tensor) const {
+    for (const Store& store : host.stores) {
+      if (store.target == tensor) return false;
+      for (const ExpressionId id : reads_of(graph_.function().arena, {store.value}))
+        if (TensorId{graph_[id].index} == tensor && !is_own_element(graph_[id], host.axes)) return false;
+    }
+    return true;
+  }
+
+  /// Whether the first kernel can compute the second one's stores as well: the same form over the same axes.
   static bool can_share(const Kernel& host, const Kernel& guest) {
+    if (host.form.index() != guest.form.index()) return false;
     if (std::holds_alternative<Pointwise>(host.form)) return host.axes == guest.axes;
     if (const auto* rows = std::get_if<RowReduction>(&host.form)) {
       const auto& other = std::get<RowReduction>(guest.form);
@@ -165,7 +260,8 @@ class KernelBuilder {
     return false;
   }
 
-  void merge(Kernel& host, const Kernel& guest) {
+  std::size_t merge(std::size_t place, const Kernel& guest) {
+    Kernel& host = kernels_[place];
     if (auto* rows = std::get_if<RowReduction>(&host.form)) {
       for (const Fold& fold : std::get<RowReduction>(guest.form).folds) {
         const auto same = [&](const Fold& other) { return other.node == fold.node; };
@@ -175,10 +271,7 @@ class KernelBuilder {
     }
     host.stores.insert(host.stores.end(), guest.stores.begin(), guest.stores.end());
     collect_reads(host);
-  }
-
-  void finish(Kernel& kernel) const {
-    for (const Store& store : kernel.stores) kernel.writes.push_back(store.target);
+    return place;
   }
 
   CanonicalGraph& graph_;

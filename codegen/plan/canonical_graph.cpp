@@ -77,7 +77,12 @@ int CanonicalGraph::nested_level(ExpressionId body, ExpressionId low, Expression
 class CanonicalGraph::Rewriter {
  public:
   Rewriter(CanonicalGraph& graph, const dsl::Substitution& replacements)
-      : graph_(graph), replacements_(replacements) {}
+      : graph_(graph), replacements_(replacements) {
+    for (const auto& [axis, value] : replacements.axes) {
+      const std::vector<AxisId>& axes = graph_.free_axes(value);
+      brought_.insert(axes.begin(), axes.end());
+    }
+  }
 
   ExpressionId operator()(ExpressionId root) {
     std::vector<ExpressionId> order;
@@ -97,12 +102,38 @@ class CanonicalGraph::Rewriter {
       return axis != replacements_.axes.end() ? axis->second : id;
     }
     if (node.operands.empty()) return id;
+    if (node.op == Op::reduce && binds_replaced(node)) return rewrite_in_scope(id, node);
     for (ExpressionId& operand : node.operands) operand = images_.at(operand);
     if (node.op == Op::reduce) return reduce(std::move(node));
     // The builders fold constants, which shows equal ranges and indices to be equal.
     if (node.op >= dsl::first_scalar_op)
       return graph_.function_.arena.apply(node.op, node.type, std::move(node.operands));
     return graph_.function_.arena.intern(std::move(node));
+  }
+
+  bool binds_replaced(const Expression& reduce) const {
+    return std::any_of(reduce.axes.begin(), reduce.axes.end(), [&](AxisId axis) {
+      return replacements_.axes.count(axis) > 0 || brought_.count(axis) > 0;
+    });
+  }
+
+  /// A fold whose own axes have the names of axes that are replaced, which inside of it are others, or that
+  /// come with the replacements, which it may not bind: it gets axes of its own, then is rewritten.
+  ExpressionId rewrite_in_scope(ExpressionId id, Expression reduce) {
+    dsl::ExpressionArena& arena = graph_.function_.arena;
+    dsl::Substitution fresh;
+    for (AxisId& axis : reduce.axes) {
+      dsl::Axis range = arena[axis];
+      if (!fresh.axes.empty()) {
+        range.low = graph_.rewrite(range.low, fresh);
+        range.high = graph_.rewrite(range.high, fresh);
+      }
+      const AxisId other = arena.add_axis(range.name, range.low, range.high);
+      fresh.axes[axis] = arena.axis(other);
+      axis = other;
+    }
+    reduce.operands[0] = graph_.rewrite(graph_[id].operands[0], fresh);
+    return graph_.rewrite(arena.intern(std::move(reduce)), replacements_);
   }
 
   /// Picks the canonical axes of a fold whose operands and bounds are rewritten already.
@@ -137,6 +168,7 @@ class CanonicalGraph::Rewriter {
 
   CanonicalGraph& graph_;
   const dsl::Substitution& replacements_;
+  std::set<AxisId> brought_;  // free axes of the values that take the place of axes
   std::unordered_map<ExpressionId, ExpressionId> images_;
 };
 

@@ -75,7 +75,7 @@ std::string explain_kernel(const dsl::Function& graph, const Kernel& kernel,
                            const std::set<std::string>& reasons) {
   std::string text =
       std::visit([&](const auto& form) { return explain_form(graph, kernel, form); }, kernel.form);
-  for (const std::string& reason : reasons) text += fmt::format("; kept in memory: {}", reason);
+  if (!reasons.empty()) text += fmt::format("; kept in memory: {}", fmt::join(reasons, ", "));
   return text;
 }
 

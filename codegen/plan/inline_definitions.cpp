@@ -181,12 +181,13 @@ class Inliner {
     Root root;
     root.target = of.target;
     root.axes = graph_.free_axes_like(of.axes);
-    root.update = of.update;
+    root.update = assigns_whole(of) ? std::nullopt : of.update;
     dsl::Substitution renamed;
     for (std::size_t i = 0; i < of.axes.size(); ++i)
       renamed.axes[of.axes[i]] = function_.arena.axis(root.axes[i]);
     root.value = graph_.rewrite(value, renamed);
-    for (const ExpressionId index : indices) root.indices.push_back(graph_.rewrite(index, renamed));
+    if (root.update)
+      for (const ExpressionId index : indices) root.indices.push_back(graph_.rewrite(index, renamed));
     if (of.recurrent) {
       root.recurrent = root.axes[static_cast<std::size_t>(*of.recurrent)];
     } else if (changing_.count(of.target) > 0) {
@@ -195,6 +196,18 @@ class Inliner {
     }
     if (function_[of.target].role == TensorRole::temporary) root.reason = memory_reason(d);
     roots_[d].push_back(std::move(root));
+  }
+
+  /// An assignment of every element at its own axes, in order: `m[i] = …` of an inout tensor.
+  bool assigns_whole(const Definition& of) const {
+    if (of.update != dsl::UpdateOperator::assign || of.indices.size() != of.axes.size()) return false;
+    const std::vector<ExpressionId>& shape = function_[of.target].shape;
+    for (std::size_t d = 0; d < of.axes.size(); ++d) {
+      const Expression& index = function_.arena[of.indices[d]];
+      const dsl::Axis& axis = function_.arena[of.axes[d]];
+      if (index.op != Op::axis || AxisId{index.index} != of.axes[d] || axis.high != shape[d]) return false;
+    }
+    return true;
   }
 
   std::string memory_reason(std::size_t d) const {

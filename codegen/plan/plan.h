@@ -31,12 +31,15 @@ struct Store {
   std::vector<ExpressionId> indices;
 };
 
-/// Each element on its own: no store's value holds a reduction. All stores share Kernel::axes.
+/// Each element on its own: no store's value holds a reduction. All stores share Kernel::axes. A kernel may
+/// change tensors in place, each element its own; an element's values are all computed before any of them is
+/// stored.
 struct Pointwise {};
 
-/// One thread an element, reductions as serial loops: dependent ranges, windows, gathers under sums, scans,
-/// updates and recurrences. Always possible. `sequential`: an axis that must run in order inside one task
-/// (recurrence), or all axes (an update that may collide).
+/// One thread an element, reductions as serial loops: dependent ranges, windows, the j-th largest, scans,
+/// updates and recurrences. Always possible. `sequential`: axes that run in order inside one task, outermost
+/// first: of a recurrence the recurrent axis, then those along which an element reads others of the step
+/// before; of an update those that may collide.
 struct Generic {
   std::vector<AxisId> sequential;
 };

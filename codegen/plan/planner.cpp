@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cassert>
 #include <set>
 
@@ -30,6 +31,12 @@ std::string body_text(const Plan& plan) {
   return text.substr(text.find('\n'));
 }
 
+template <typename Form>
+bool holds(const Plan& plan) {
+  return std::any_of(plan.kernels.begin(), plan.kernels.end(),
+                     [](const Kernel& kernel) { return std::holds_alternative<Form>(kernel.form); });
+}
+
 }  // namespace
 
 std::string_view form_name(const Kernel& kernel) {
@@ -38,16 +45,17 @@ std::string_view form_name(const Kernel& kernel) {
 }
 
 std::vector<Plan> make_plans(const std::shared_ptr<const dsl::Function>& function) {
-  std::vector<Plan> plans;
-  std::set<std::string> known;
+  std::vector<Plan> plans = {make_plan("fused", *function, {})};
+  std::set<std::string> known = {body_text(plans.front())};
   const auto offer = [&](std::string name, const FusionChoice& choice) {
     Plan plan = make_plan(std::move(name), *function, choice);
     if (known.insert(body_text(plan)).second) plans.push_back(std::move(plan));
   };
-  offer("fused", {});
-  offer("stored operands", {.computed_operands = false});
-  offer("materialised", {.computed_operands = false, .epilogues = false});
-  offer("folds first", {.row_stores = false});
+  if (holds<Contraction>(plans.front())) {
+    offer("stored operands", {.computed_operands = false});
+    offer("materialised", {.computed_operands = false, .epilogues = false});
+  }
+  if (holds<RowReduction>(plans.front())) offer("folds first", {.row_stores = false});
   return plans;
 }
 

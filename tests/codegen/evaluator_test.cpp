@@ -67,7 +67,8 @@ struct Reducing : FunctionBuilder {
     return result(floats(DType::f32, {static_cast<std::int64_t>(values.size())}, values)).integers[0];
   }
   std::int64_t of_integers(const std::vector<std::int64_t>& values) const {
-    return result(integers(function[x].dtype, {static_cast<std::int64_t>(values.size())}, values)).integers[0];
+    return result(integers(function[x].dtype, {static_cast<std::int64_t>(values.size())}, values))
+        .integers[0];
   }
 };
 

@@ -1,0 +1,42 @@
+// A kernel's points as numbered tasks: some axes are numbered, one of them in blocks.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "codegen/cpu/kernel_module.h"
+
+namespace einkern::codegen::cpu {
+
+/// Tasks over `axes`, the last varying fastest. Of `blocked`, one of them, a task takes `block` consecutive
+/// values.
+struct TaskGrid {
+  std::vector<AxisId> axes;
+  std::optional<AxisId> blocked;
+  core::SizeExpression block = 1;
+};
+
+/// Number of tasks; 0 if any axis is empty. Every axis must have bounds over dims.
+core::SizeExpression task_count(const KernelContext& context, const TaskGrid& grid);
+
+/// What one task stands for: the values of the axes in the grid's order, of the blocked axis the first one,
+/// and the end of its block (past its last value).
+struct TaskPoint {
+  std::vector<IrValue> values;
+  IrValue block_end;
+};
+
+/// Writes the loop over the entry's tasks around `body`.
+void for_each_task(EntryFrame& frame, const TaskGrid& grid,
+                   const std::function<void(const TaskPoint&)>& body);
+
+/// Writes `body(first, lanes)` for the values [from, to): whole vectors of `lanes`, `unroll` of them a turn,
+/// then the rest one by one.
+void for_each_vector(IrWriter& writer, std::string_view name, const IrValue& from, const IrValue& to,
+                     int lanes, int unroll, const std::function<void(const IrValue& first, int lanes)>& body);
+
+/// Tasks worth a thread when one costs `operations_of_task`: about 20 µs of work.
+core::SizeExpression grain_for(const core::SizeExpression& operations_of_task);
+
+}  // namespace einkern::codegen::cpu

@@ -1,0 +1,41 @@
+// A driver without a GPU: memory is the host's, kernels are recorded instead of run. Tests load it in
+// libcuda's stead. Its "machine code" is text: a line "kernel NAME PARAMETER-COUNT REGISTERS
+// STATIC-SHARED-BYTES" for each entry.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/driver_types.h"
+
+namespace einkern::fakes {
+
+struct FakeLaunch {
+  std::string kernel;
+  runtime::cuda::LaunchConfiguration configuration{};
+  std::vector<runtime::cuda::LaunchAttribute> attributes;
+  std::vector<std::uint64_t> parameters;  // 8 bytes read at each
+};
+
+struct FakeDriverState {
+  int version = 13000;
+  int device_count = 1;
+  int compute_major = 9, compute_minor = 0;
+  std::map<std::string, int> failures;  // by exported symbol: the status it gives instead of doing anything
+  std::int64_t memory_limit = std::int64_t{1} << 30;
+  bool capturing = false;
+
+  std::vector<FakeLaunch> launches;
+  std::map<std::uint64_t, std::size_t> allocations;
+  std::int64_t allocated_bytes = 0;
+  int order_allocations = 0, fills = 0, trims = 0;
+  std::map<std::string, int> dynamic_shared_limits;  // by kernel
+  std::vector<std::string> calls;                    // exported symbols, in order
+};
+
+}  // namespace einkern::fakes
+
+/// Exported by the fake library; the state of its one driver.
+extern "C" einkern::fakes::FakeDriverState* fake_driver_state();
