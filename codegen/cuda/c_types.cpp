@@ -67,6 +67,18 @@ std::string converted_load(DType storage, std::string_view stored, Arithmetic ar
   }
 }
 
+namespace {
+
+/// The argument of a call that is the whole text, "f(argument)"; empty if it is something else.
+std::string argument_of(std::string_view text, std::string_view function) {
+  if (!text.starts_with(function)) return {};
+  const std::string_view rest = text.substr(function.size());
+  const std::string argument = without_parentheses(rest);
+  return argument.size() + 2 == rest.size() ? argument : std::string();
+}
+
+}  // namespace
+
 std::string converted_store(DType storage, DType type, std::string_view value, Arithmetic arithmetic) {
   const std::string bare = without_parentheses(value);
   const bool is_float = value_type(type, arithmetic) == "float";
@@ -75,6 +87,10 @@ std::string converted_store(DType storage, DType type, std::string_view value, A
     case DType::bf16:
     case DType::f8e4m3:
     case DType::f8e5m2:
+      // What was just read from this type, or rounded to it, is stored as it is.
+      if (std::string stored = argument_of(bare, fmt::format("ek_{}_to_f32", core::dtype_name(storage)));
+          is_float && !stored.empty())
+        return stored;
       return is_float ? fmt::format("ek_f32_to_{}({})", core::dtype_name(storage), bare)
                       : fmt::format("ek_f32_to_{}(ek_odd_f32({}))", core::dtype_name(storage), bare);
     default:

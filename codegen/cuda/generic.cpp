@@ -66,8 +66,8 @@ void emit_group(ModuleWriter& module, const StoreGroup& group, const std::string
   const std::string item =
       kernel.names().unique("i", parallel.size() == 1 ? kernel.graph().arena[parallel[0]].name : "item");
   kernel.body().comment("one thread an element");
-  kernel.body().line(fmt::format("const {0} {1} = ({0})({2} * {3}u + threadIdx.x);", kernel.index_type(),
-                                 item, grid.block, kernel.constant("threads", threads)));
+  kernel.body().line(fmt::format("const {0} {1} = ({0})({2} * {3} + threadIdx.x);", kernel.index_type(), item,
+                                 grid.block, kernel.constant("threads", threads)));
   kernel.body().open(fmt::format("if ({} < {})", kernel.narrow() ? "(unsigned)" + item : item,
                                  kernel.extent(items, "items")));
   {

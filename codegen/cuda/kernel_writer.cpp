@@ -46,7 +46,7 @@ std::string_view KernelWriter::index_type() const { return narrow() ? "int" : "l
 std::string KernelWriter::parameter(const std::string& key, std::string_view prefix, std::string_view name,
                                     std::string_view type, core::Argument argument) {
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
-  const std::string unique = names_.unique(prefix, name);
+  const std::string unique = names_.unique_in_function(prefix, name);
   parameters_.push_back({fmt::format("{} {}", type, unique), std::move(argument)});
   return known_[key] = unique;
 }
@@ -133,7 +133,7 @@ std::string KernelWriter::scalar(dsl::ScalarId id) {
 std::string KernelWriter::constant(std::string_view name, std::int64_t value) {
   const std::string key = fmt::format("constant {}", name);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
-  const std::string unique = names_.unique("k", name);
+  const std::string unique = names_.unique_in_function("k", name);
   constants_.push_back(fmt::format("constexpr int {} = {};", unique, value));
   return known_[key] = unique;
 }
@@ -200,6 +200,8 @@ core::Emission ModuleWriter::finish() && {
   prelude.use_names_in(kernels_text_);
   const std::string prelude_text = prelude.text();
   emission_.language = core::SourceLanguage::cuda;
+  emission_.options = {
+      "--diag-suppress=177"};  // "declared but never referenced": overloads of a prelude function
   emission_.source =
       fmt::format("// {}\n{}{}{}", comment_, prelude_text.empty() ? "" : "\n", prelude_text, kernels_text_);
   return std::move(emission_);

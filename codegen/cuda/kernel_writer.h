@@ -79,8 +79,8 @@ class KernelWriter {
 
   ModuleWriter& module_;
   std::string entry_;
-  TextWriter body_;
   NameTable names_;
+  TextWriter body_{names_};
   std::map<std::string, std::string, std::less<>> known_;  // what was asked for → its name
   std::vector<Parameter> parameters_;
   std::vector<std::string> constants_;

@@ -120,7 +120,7 @@ class PointwiseEmitter {
     const LinearGrid grid = open_linear_grid(kernel_, items, threads_ * unroll_);
     items_ = kernel_.extent(items, "vectors");
     const std::string threads = kernel_.constant("threads", threads_);
-    vector_ = kernel_.names().unique("i", "vector");
+    vector_ = kernel_.names().unique("i", unroll_ > 1 ? "first_vector" : "vector");
     const std::string count =
         unroll_ > 1 ? fmt::format("({} * {})", threads, kernel_.constant("unroll", unroll_)) : threads;
     kernel_.body().line(fmt::format("const {0} {1} = ({0})({2} * {3} + threadIdx.x);", kernel_.index_type(),

@@ -5,11 +5,9 @@
 
 namespace einkern::codegen::cuda {
 
-const Schedule& pointwise_schedule();         // pointwise.cpp
-const Schedule& permute_schedule();           // permute.cpp
-const Schedule& row_reduction_schedule();     // row_reduction.cpp
-const Schedule& column_reduction_schedule();  // column_reduction.cpp
-const Schedule& split_reduction_schedule();   // split_reduction.cpp
-const Schedule& generic_schedule();           // generic.cpp
+const Schedule& pointwise_schedule();      // pointwise.cpp
+const Schedule& permute_schedule();        // permute.cpp
+const Schedule& row_reduction_schedule();  // row_reduction.cpp
+const Schedule& generic_schedule();        // generic.cpp
 
 }  // namespace einkern::codegen::cuda

@@ -6,7 +6,9 @@ namespace einkern::codegen::cuda {
 
 const std::vector<const Schedule*>& schedules() {
   static const std::vector<const Schedule*> all = {
+      &permute_schedule(),
       &pointwise_schedule(),
+      &row_reduction_schedule(),
       &generic_schedule(),
   };
   return all;

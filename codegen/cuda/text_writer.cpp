@@ -1,5 +1,7 @@
 #include "codegen/cuda/text_writer.h"
 
+#include <algorithm>
+
 namespace einkern::codegen::cuda {
 
 void TextWriter::put(std::string_view text) {
@@ -17,17 +19,21 @@ void TextWriter::comment(std::string_view text) { put("// " + std::string(text))
 void TextWriter::open(std::string_view head) {
   put(head.empty() ? "{" : std::string(head) + " {");
   ++depth_;
+  names_->enter_block();
 }
 
-void TextWriter::close(std::string_view tail) {
+void TextWriter::close() {
   --depth_;
-  put("}" + std::string(tail));
+  put("}");
+  names_->leave_block();
 }
 
 void TextWriter::next(std::string_view head) {
   --depth_;
   put("} " + std::string(head) + " {");
   ++depth_;
+  names_->leave_block();
+  names_->enter_block();
 }
 
 std::string identifier_part(std::string_view name) {
@@ -41,11 +47,15 @@ std::string identifier_part(std::string_view name) {
   return part.empty() ? "x" : part;
 }
 
-std::string NameTable::unique(std::string_view prefix, std::string_view name) {
+std::string NameTable::add(std::string_view prefix, std::string_view name, Names& block) {
   const std::string base = std::string(prefix) + "_" + identifier_part(name);
   std::string candidate = base;
-  for (int number = 2; !taken_.insert(candidate).second; ++number)
-    candidate = base + "_" + std::to_string(number);
+  const auto taken = [&] {
+    return std::any_of(blocks_.begin(), blocks_.end(),
+                       [&](const Names& names) { return names.contains(candidate); });
+  };
+  for (int number = 2; taken(); ++number) candidate = base + "_" + std::to_string(number);
+  block.insert(candidate);
   return candidate;
 }
 

@@ -44,13 +44,14 @@ bool divides_axis(const KernelContext& context, AxisId axis, int width) {
 }
 
 VectorBlock::VectorBlock(ExpressionEmitter& emitter, AxisId axis, int width,
-                         const std::vector<ExpressionId>& roots)
+                         const std::vector<ExpressionId>& roots, const std::vector<ExpressionId>& elsewhere)
     : emitter_(emitter), axis_(axis), width_(width) {
   const KernelContext& context = emitter.kernel().context();
   const dsl::Function& graph = *context.plan.graph;
   for (const ExpressionId read : reads_of(graph.arena, roots)) {
     const dsl::Expression& e = graph.arena[read];
     if (e.guard != dsl::Guard::proven || !depends_on(graph.arena, read, axis)) continue;
+    if (std::find(elsewhere.begin(), elsewhere.end(), read) != elsewhere.end()) continue;
     const Movement moves = movement(graph.arena, read, axis, layout_of(context, TensorId{e.index}));
     const int piece = std::min(width, vector_width(graph, read, axis, context.specialisation));
     const bool one_element = width == 1 && moves != Movement::general;
@@ -98,6 +99,13 @@ void VectorBlock::load(std::string_view slot, const Hooks& hooks) {
     kernel.body().line(fmt::format("ek_load<{}>({}, {} + {});", read.piece, slot_text(read.registers, slot),
                                    kernel.tensor(tensor), offset));
   }
+}
+
+std::string VectorBlock::stored_element(ExpressionId id, std::string_view slot,
+                                        std::string_view element) const {
+  for (const VectorRead& read : reads_)
+    if (read.read == id) return fmt::format("{}.element[{}]", slot_text(read.registers, slot), element);
+  return {};
 }
 
 void VectorBlock::bind(std::string_view slot, std::string_view element) {

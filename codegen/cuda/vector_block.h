@@ -17,7 +17,9 @@ class VectorBlock {
  public:
   /// Looks for such reads below `roots`. With width 1 every unguarded read that moves along the axis counts,
   /// so that several of them can be in flight.
-  VectorBlock(ExpressionEmitter& emitter, AxisId axis, int width, const std::vector<ExpressionId>& roots);
+  /// `elsewhere`: reads that the caller binds by itself.
+  VectorBlock(ExpressionEmitter& emitter, AxisId axis, int width, const std::vector<ExpressionId>& roots,
+              const std::vector<ExpressionId>& elsewhere = {});
 
   bool has_reads() const { return !reads_.empty(); }
   /// Bytes that one block's loads have in flight.
@@ -37,6 +39,9 @@ class VectorBlock {
   void load(std::string_view slot, const Hooks& hooks);
   /// Binds the reads to one element's registers, in the current scope.
   void bind(std::string_view slot, std::string_view element);
+
+  /// Text of one element as stored, not converted.
+  std::string stored_element(ExpressionId read, std::string_view slot, std::string_view element) const;
 
   /// The element loop of a whole block and its stores: evaluates every store with the axis at `first` +
   /// element.

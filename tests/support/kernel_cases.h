@@ -42,8 +42,9 @@ inline std::shared_ptr<const dsl::Function> checked_function(const std::string& 
 }
 
 /// Plans and specialises a function for shapes; `plan` chooses among what the planner offers.
-inline KernelCase kernel_case(const std::shared_ptr<const dsl::Function>& function, const dsl::CallShapes& shapes,
-                              const std::string& architecture = "sm_90a", std::size_t plan = 0,
+inline KernelCase kernel_case(const std::shared_ptr<const dsl::Function>& function,
+                              const dsl::CallShapes& shapes, const std::string& architecture = "sm_90a",
+                              std::size_t plan = 0,
                               const std::vector<codegen::TensorPlacement>& placements = {}) {
   KernelCase result;
   auto binding = dsl::bind(*function, shapes);
