@@ -32,6 +32,9 @@ double value_at(const HostTensor& tensor, std::size_t index) {
                                     : static_cast<double>(value);
 }
 
+/// A NaN without its sign.
+std::string number_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
+
 std::vector<std::int64_t> position_of(std::int64_t offset, const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> position(shape.size());
   for (std::size_t i = shape.size(); i-- > 0;) {
@@ -98,7 +101,7 @@ std::string Comparison::text(const std::string& name) const {
   }
   const std::string element = index.empty() ? name : fmt::format("{}[{}]", name, fmt::join(index, ", "));
   return fmt::format("{} is {}, the reference {}: error {:.3g}, allowed {:.3g} ({} of {} elements are wrong)",
-                     element, actual, expected, error, allowed, wrong, elements);
+                     element, number_text(actual), number_text(expected), error, allowed, wrong, elements);
 }
 
 }  // namespace einkern::codegen::reference

@@ -181,6 +181,21 @@ class Evaluation {
     assign(storage, offset, next);
   }
 
+  /// Floats of a result are rounded to its type, where definitions kept them wide.
+  static void round_result(Storage& storage) {
+    const DType dtype = storage.tensor.dtype;
+    for (std::size_t i = 0; i < storage.tensor.floats.size(); ++i) {
+      double& value = storage.tensor.floats[i];
+      Tracked wide;
+      wide.floating = value;
+      value = core::round_to(dtype, value);
+      if constexpr (V::tracked) {
+        wide.error = storage.errors[i];
+        storage.errors[i] = cast_error(DType::f64, dtype, wide, {value, 0});
+      }
+    }
+  }
+
   BoundedResults collect() {
     BoundedResults results;
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
@@ -188,7 +203,7 @@ class Evaluation {
       if (role != TensorRole::output && role != TensorRole::inout) continue;
       const TensorId id{static_cast<std::int32_t>(i)};
       Storage& storage = tensors_[i];
-      for (double& value : storage.tensor.floats) value = core::round_to(storage.tensor.dtype, value);
+      round_result(storage);
       results.values.emplace(id, std::move(storage.tensor));
       results.bounds.emplace(id, std::move(storage.errors));
     }
