@@ -83,14 +83,13 @@ class FloatSum final : public Node<V> {
     V result;
     if constexpr (V::tracked) {
       double magnitudes = 0, errors = 0, terms = 0;
-      const double product_units = options_.product_error + unit_roundoff(options_.type);
       for_each_point(frame, axes_, [&] {
         V term = first_->evaluate(frame);
         if (second_) {
           const V a = term, b = second_->evaluate(frame);
           term.floating = a.floating * b.floating;
           term.error = operation_error(dsl::Op::multiply, options_.type, options_.type, a, b, {}, term) +
-                       (std::isfinite(term.floating) ? product_units * std::fabs(term.floating) : 0);
+                       (std::isfinite(term.floating) ? options_.product_error * std::fabs(term.floating) : 0);
         }
         result.floating += term.floating;
         magnitudes += std::fabs(term.floating);
