@@ -1,0 +1,261 @@
+// einkern run: compile, run, check, time.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/problem.h"
+#include "cli/terminal.h"
+#include "codegen/reference/compare.h"
+#include "codegen/reference/evaluator.h"
+#include "engine/explain.h"
+#include "engine/face_access.h"
+
+namespace einkern::cli {
+namespace {
+
+namespace reference = codegen::reference;
+using Json = nlohmann::ordered_json;
+
+/// Above this many operations the evaluator takes too long to be run unasked.
+constexpr double operations_checked_unasked = 2e8;
+
+reference::HostTensor host_tensor(const Tensor& tensor) {
+  reference::HostTensor host{.dtype = tensor.dtype(), .shape = tensor.shape(), .floats = {}, .integers = {}};
+  if (core::is_float(tensor.dtype()))
+    host.floats = tensor.to_doubles();
+  else
+    host.integers = tensor.to_integers();
+  return host;
+}
+
+core::Result<reference::BoundedResults> evaluate(const Problem& problem,
+                                                 const std::vector<reference::HostTensor>& inputs,
+                                                 double limit) {
+  const dsl::Function& function = *problem.function;
+  reference::Arguments arguments;
+  const auto ids = dsl::argument_tensors(function);
+  for (std::size_t i = 0; i < ids.size(); ++i) arguments.tensors[ids[i]] = inputs[i];
+  EINKERN_TRY(const auto bits, engine::scalar_bits(function, problem.call, problem.binding.dims));
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    const DType type = function.scalars[i].dtype;
+    const double number = engine::number_of(type, bits[i]);
+    const auto integer =
+        core::is_float(type) ? 0 : core::wrap_integer(type, static_cast<std::int64_t>(bits[i]));
+    arguments.scalars[{static_cast<std::int32_t>(i)}] = {type, number, integer};
+  }
+  return reference::evaluate_with_bounds(function, problem.binding, arguments, limit);
+}
+
+struct CheckResult {
+  bool ok = true;
+  std::string text;
+  double largest_error = 0;
+};
+
+/// Compares the results (and inout tensors) with the reference evaluator's.
+core::Result<CheckResult> check(const Problem& problem, const std::vector<reference::HostTensor>& inputs,
+                                const ProblemTensors& tensors, bool always) {
+  auto expected = evaluate(problem, inputs, always ? 1e15 : operations_checked_unasked);
+  if (!expected) {
+    if (always || expected.error().kind == core::ErrorKind::internal) return expected.error();
+    return CheckResult{
+        true, "not checked: too large for the reference evaluator unasked; --check always does it", 0};
+  }
+  CheckResult result;
+  std::int64_t elements = 0;
+  const dsl::Function& function = *problem.function;
+  const auto compare = [&](dsl::TensorId id, const Tensor& actual) {
+    const auto comparison = reference::compare(expected->values[id], host_tensor(actual),
+                                               reference::Tolerance::bounded(expected->bounds[id]));
+    elements += comparison.elements;
+    result.largest_error = std::max(result.largest_error, comparison.largest_error);
+    if (comparison.ok) return;
+    result.ok = false;
+    result.text += (result.text.empty() ? "" : "; ") + comparison.text(function[id].name);
+  };
+  for (std::size_t i = 0; i < function.results.size(); ++i) compare(function.results[i], tensors.outputs[i]);
+  const auto ids = dsl::argument_tensors(function);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (function[ids[i]].role == dsl::TensorRole::inout) compare(ids[i], tensors.inputs[i]);
+  if (result.ok)
+    result.text = fmt::format("all {} elements agree with the reference, largest error {:.3g}", elements,
+                              result.largest_error);
+  return result;
+}
+
+/// Median and quartile spread of the time of one call, warm caches.
+struct Timing {
+  double seconds = 0, spread = 0;
+  int runs = 0;
+};
+
+core::Result<Timing> measure(runtime::Device& device, const engine::PreparedCall& prepared,
+                             const Problem& problem, const ProblemTensors& tensors, int repetitions) {
+  EINKERN_TRY(const auto begin, device.create_event());
+  EINKERN_TRY(const auto end, device.create_event());
+  std::vector<double> seconds;
+  double total = 0;
+  for (int run = -2; run < repetitions && total < 5; ++run) {  // two to warm up
+    EINKERN_CHECK_OK(begin->record({}));
+    EINKERN_CHECK_OK(engine::launch_call(prepared, *problem.function, tensors.call, {}, {}));
+    EINKERN_CHECK_OK(end->record({}));
+    EINKERN_CHECK_OK(end->synchronize());
+    EINKERN_TRY(const double one, end->seconds_since(*begin));
+    total += one;
+    if (run >= 0 || total >= 5) seconds.push_back(one);
+  }
+  if (seconds.empty()) return Timing{};
+  std::sort(seconds.begin(), seconds.end());
+  const std::size_t n = seconds.size();
+  const double median = seconds[n / 2];
+  return Timing{median, median > 0 ? (seconds[n * 3 / 4] - seconds[n / 4]) / median : 0, static_cast<int>(n)};
+}
+
+core::Result<void> save_outputs(const RunOptions& options, const Problem& problem,
+                                const std::vector<Tensor>& outputs) {
+  for (const std::string& text : options.outputs) {
+    EINKERN_TRY(const auto pair, split_pair("--output", text));
+    bool found = false;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if ((*problem.function)[problem.function->results[i]].name != pair.first) continue;
+      outputs[i].save(pair.second);
+      found = true;
+    }
+    if (!found)
+      return core::Error{core::ErrorKind::usage, fmt::format("no result is called `{}`", pair.first)};
+  }
+  return {};
+}
+
+std::string shape_line(const Problem& problem) {
+  const dsl::Function& function = *problem.function;
+  std::vector<std::string> parts;
+  for (std::size_t t = 0; t < function.tensors.size(); ++t) {
+    const dsl::Tensor& tensor = function.tensors[t];
+    if (tensor.role == dsl::TensorRole::local || tensor.role == dsl::TensorRole::temporary) continue;
+    parts.push_back(fmt::format("{}: {}[{}]", tensor.name, core::dtype_name(tensor.dtype),
+                                fmt::join(problem.binding.shapes[t], ", ")));
+  }
+  return fmt::format("{}", fmt::join(parts, "  "));
+}
+
+/// The reference evaluator as a device: results by --output, nothing to time.
+int run_on_reference(const RunOptions& options, const Problem& problem) {
+  const Device cpu = Device::cpu();
+  const ProblemTensors tensors = make_tensors(problem, cpu);
+  std::vector<reference::HostTensor> inputs;
+  for (const Tensor& input : tensors.inputs) inputs.push_back(host_tensor(input));
+  const auto results = evaluate(problem, inputs, 1e15);
+  if (!results) return report(results.error());
+  std::vector<Tensor> outputs;
+  for (dsl::TensorId id : problem.function->results) {
+    const reference::HostTensor& host = results->values.at(id);
+    outputs.push_back(
+        core::is_float(host.dtype)
+            ? Tensor::from(std::span<const double>(host.floats), host.shape, host.dtype, cpu)
+            : Tensor::from(std::span<const std::int64_t>(host.integers), host.shape, host.dtype, cpu));
+  }
+  if (const auto saved = save_outputs(options, problem, outputs); !saved) return report(saved.error());
+  if (options.json)
+    fmt::print("{}\n", Json{{"function", problem.function->name}, {"device", "reference"}}.dump(1));
+  else
+    fmt::print("{} on the reference evaluator\n  {}\n", problem.function->name, shape_line(problem));
+  return success;
+}
+
+void print_report(const Problem& problem, const runtime::Device& device, const engine::PreparedCall& prepared,
+                  const Timing& timing, const CheckResult& check) {
+  double bytes = 0, operations = 0, limit = 0;
+  const auto kernels = engine::explain_kernels(prepared);
+  fmt::print("{} on {} ({})\n  {}\n", problem.function->name, device.facts().name,
+             device.facts().architecture, shape_line(problem));
+  for (const auto& kernel : kernels) {
+    fmt::print("  kernel  {} [{}] {}\n", kernel.schedule, kernel.source, kernel.configuration);
+    bytes += kernel.bytes;
+    operations += kernel.operations;
+    limit += kernel.limit_seconds;
+  }
+  if (timing.runs > 0 && timing.seconds > 0) {
+    fmt::print("  time    {} (median of {}, spread {:.0f} %)\n", engine::seconds_text(timing.seconds),
+               timing.runs, 100 * timing.spread);
+    fmt::print("  rate    {}, {}\n", engine::rate_text(operations / timing.seconds, "op"),
+               engine::rate_text(bytes / timing.seconds, "B"));
+    fmt::print("  limit   {} on this device: {:.0f} % of it reached\n", engine::seconds_text(limit),
+               100 * limit / timing.seconds);
+  }
+  fmt::print("  check   {}\n", check.text);
+}
+
+void print_json(const Problem& problem, const runtime::Device& device, const engine::PreparedCall& prepared,
+                const Timing& timing, const CheckResult& check) {
+  Json kernels = Json::array();
+  for (const auto& kernel : engine::explain_kernels(prepared))
+    kernels.push_back({{"name", kernel.name},
+                       {"schedule", kernel.schedule},
+                       {"configuration", kernel.configuration},
+                       {"source", kernel.source},
+                       {"bytes", kernel.bytes},
+                       {"operations", kernel.operations},
+                       {"limit_seconds", kernel.limit_seconds}});
+  Json dims;
+  for (const auto& [name, value] : problem.binding.symbols) dims[name] = value;
+  fmt::print("{}\n",
+             Json{{"function", problem.function->name},
+                  {"device", device.facts().name},
+                  {"dims", dims},
+                  {"kernels", kernels},
+                  {"seconds", timing.seconds},
+                  {"spread", timing.spread},
+                  {"runs", timing.runs},
+                  {"ok", check.ok},
+                  {"check", check.text},
+                  {"largest_error", std::isfinite(check.largest_error) ? Json(check.largest_error) : Json()}}
+                 .dump(1));
+}
+
+int run_on_device(const RunOptions& options, const Problem& problem) {
+  const Device device = options.device == "best" ? Device::best() : Device::named(options.device);
+  const auto runtime = detail::Access::runtime(device);
+  const ProblemTensors tensors = make_tensors(problem, device);
+  const bool wants_check = options.check != "never";
+  std::vector<reference::HostTensor> inputs;
+  for (const Tensor& input : tensors.inputs)
+    if (wants_check) inputs.push_back(host_tensor(input));
+  const auto prepared =
+      engine::prepare_call(*problem.function, problem.plans, tensors.call, *runtime,
+                           detail::process_builder(), autotune::process_records(),
+                           {options.choice.plan, {options.choice.schedule, options.choice.configuration}});
+  if (!prepared) return report(prepared.error());
+  if (const auto run = engine::launch_call(**prepared, *problem.function, tensors.call, {}, {}); !run)
+    return report(run.error());
+  if (const auto done = runtime->synchronize({}); !done) return report(done.error());
+  CheckResult checked{true, "not checked", 0};
+  if (wants_check) {
+    auto result = check(problem, inputs, tensors, options.check == "always");
+    if (!result) return report(result.error());
+    checked = std::move(*result);
+  }
+  if (const auto saved = save_outputs(options, problem, tensors.outputs); !saved)
+    return report(saved.error());
+  const auto timing = measure(*runtime, **prepared, problem, tensors, options.repetitions);
+  if (!timing) return report(timing.error());
+  if (options.json)
+    print_json(problem, *runtime, **prepared, *timing, checked);
+  else
+    print_report(problem, *runtime, **prepared, *timing, checked);
+  return checked.ok ? success : diagnostics;
+}
+
+}  // namespace
+
+int run_command(const RunOptions& options) {
+  auto loaded = load_problem(options.problem);
+  if (const int* code = std::get_if<int>(&loaded)) return *code;
+  const Problem& problem = std::get<Problem>(loaded);
+  return options.device == "reference" ? run_on_reference(options, problem) : run_on_device(options, problem);
+}
+
+}  // namespace einkern::cli
