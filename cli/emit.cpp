@@ -38,7 +38,7 @@ core::Result<std::string> disassemble(const std::string& cubin) {
     out << cubin;
   }
   std::string text;
-  for (const std::string program : {std::string("cuobjdump"), std::string("/usr/local/cuda/bin/cuobjdump")}) {
+  for (const char* program : {"cuobjdump", "/usr/local/cuda/bin/cuobjdump"}) {
     std::FILE* pipe = popen(fmt::format("{} -sass {} 2>/dev/null", program, path).c_str(), "r");
     if (!pipe) continue;
     char buffer[4096];

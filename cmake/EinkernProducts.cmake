@@ -1,1 +1,29 @@
 # What is installed: the library libeinkern, the commands einkern and einkern-worker, and the CMake package.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# One shared library, so that an embedder links neither LLVM nor fmt by name; its LLVM stays hidden, and may live in a
+# process that has another.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/einkern_library.cpp "")
+add_library(einkern SHARED ${CMAKE_CURRENT_BINARY_DIR}/einkern_library.cpp)
+add_library(einkern::einkern ALIAS einkern)
+set_target_properties(einkern PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} OUTPUT_NAME einkern)
+target_link_libraries(einkern PRIVATE -Wl,--whole-archive einkern_engine -Wl,--no-whole-archive)
+target_link_options(einkern PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+target_include_directories(einkern INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(einkern INTERFACE cxx_std_20)
+
+file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
+add_executable(einkern-command ${cli_sources})
+set_target_properties(einkern-command PROPERTIES OUTPUT_NAME einkern)
+target_link_libraries(einkern-command PRIVATE einkern_engine CLI11::CLI11)
+
+install(TARGETS einkern EXPORT einkern-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS einkern-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/einkern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT einkern-targets NAMESPACE einkern:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/einkern)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/einkern-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/einkern-config.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/einkern)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/einkern-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/einkern-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/einkern-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/einkern)
