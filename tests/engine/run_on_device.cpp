@@ -1,0 +1,142 @@
+#include "tests/engine/run_on_device.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/device_registry.h"
+#include "engine/face_access.h"
+
+namespace einkern::testing {
+namespace {
+
+Tensor dense(const HostTensor& tensor, const Device& device) {
+  return core::is_float(tensor.dtype)
+             ? Tensor::from(std::span<const double>(tensor.floats), tensor.shape, tensor.dtype, device)
+             : Tensor::from(std::span<const std::int64_t>(tensor.integers), tensor.shape, tensor.dtype,
+                            device);
+}
+
+/// The elements in a larger tensor, one column in and with gaps behind each row.
+Tensor with_gaps(const HostTensor& tensor, const Device& device) {
+  if (tensor.shape.empty()) return dense(tensor, device);
+  HostTensor wide = tensor;
+  const std::int64_t columns = tensor.shape.back(), width = columns + 3;
+  wide.shape.back() = width;
+  const std::int64_t rows = columns == 0 ? 0 : tensor.elements() / columns;
+  wide.floats.assign(core::is_float(tensor.dtype) ? static_cast<std::size_t>(rows * width) : 0, 0);
+  wide.integers.assign(core::is_float(tensor.dtype) ? 0 : static_cast<std::size_t>(rows * width), 0);
+  if (columns == 0) return dense(tensor, device);
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const auto from = static_cast<std::size_t>(r * columns + c),
+                 to = static_cast<std::size_t>(r * width + c + 1);
+      if (core::is_float(tensor.dtype))
+        wide.floats[to] = tensor.floats[from];
+      else
+        wide.integers[to] = tensor.integers[from];
+    }
+  return dense(wide, device).slice(-1, 1, 1 + columns);
+}
+
+/// The elements with the dimensions reversed in memory, as a view in the right order.
+Tensor reversed(const HostTensor& tensor, const Device& device) {
+  const std::size_t rank = tensor.shape.size();
+  HostTensor turned = tensor;
+  std::reverse(turned.shape.begin(), turned.shape.end());
+  std::vector<std::int64_t> index(rank, 0);
+  for (std::int64_t at = 0; at < tensor.elements(); ++at) {
+    std::int64_t to = 0;
+    for (std::size_t i = rank; i-- > 0;) to = to * tensor.shape[i] + index[i];
+    if (core::is_float(tensor.dtype))
+      turned.floats[static_cast<std::size_t>(to)] = tensor.floats[static_cast<std::size_t>(at)];
+    else
+      turned.integers[static_cast<std::size_t>(to)] = tensor.integers[static_cast<std::size_t>(at)];
+    for (std::size_t i = rank; i-- > 0;) {
+      if (++index[i] < tensor.shape[i]) break;
+      index[i] = 0;
+    }
+  }
+  std::vector<int> order(rank);
+  std::iota(order.rbegin(), order.rend(), 0);
+  return dense(turned, device).permute(order);
+}
+
+Argument scalar_argument(const HostScalar& scalar) {
+  if (core::is_float(scalar.dtype)) return scalar.floating;
+  return scalar.integer;
+}
+
+std::vector<Argument> arguments_of(const Call& call, const Device& device, Layout layout,
+                                   std::map<dsl::TensorId, Tensor>& tensors) {
+  std::vector<Argument> arguments;
+  for (const dsl::Parameter& parameter : call.function->parameters) {
+    if (const auto* id = std::get_if<dsl::TensorId>(&parameter)) {
+      tensors[*id] = upload(call.arguments.tensors.at(*id), device, layout);
+      arguments.emplace_back(tensors[*id]);
+    } else if (const auto* scalar = std::get_if<dsl::ScalarId>(&parameter)) {
+      const auto given = call.arguments.scalars.find(*scalar);
+      if (given == call.arguments.scalars.end()) break;  // defaults stand at the end
+      arguments.push_back(scalar_argument(given->second));
+    } else {
+      arguments.emplace_back(
+          call.binding.dims[static_cast<std::size_t>(std::get<dsl::DimId>(parameter).value)]);
+    }
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Tensor upload(const HostTensor& tensor, const Device& device, Layout layout) {
+  switch (layout) {
+    case Layout::dense:
+      return dense(tensor, device);
+    case Layout::strided:
+      return with_gaps(tensor, device);
+    case Layout::transposed:
+      return reversed(tensor, device);
+  }
+  return {};
+}
+
+HostTensor download(const Tensor& tensor) {
+  HostTensor host{tensor.dtype(), tensor.shape(), {}, {}};
+  if (core::is_float(tensor.dtype()))
+    host.floats = tensor.to_doubles();
+  else
+    host.integers = tensor.to_integers();
+  return host;
+}
+
+RunCase on_device(const Device& device, Layout layout) {
+  return [device, layout](const Call& call) -> core::Result<Results> {
+    try {
+      Function function = compile(call.source)[call.name].on(device);
+      for (const auto& [generic, type] : call.types) function = function.with(generic, type);
+      std::map<dsl::TensorId, Tensor> tensors;
+      const auto arguments = arguments_of(call, device, layout, tensors);
+      const einkern::Results outputs = function.call(arguments, {});
+      Results results;
+      for (std::size_t i = 0; i < outputs.size(); ++i)
+        results[call.function->results[i]] = download(outputs[i]);
+      for (const auto& [id, tensor] : tensors)
+        if ((*call.function)[id].role == dsl::TensorRole::inout) results[id] = download(tensor);
+      return results;
+    } catch (const Error& error) {
+      return core::Error{core::ErrorKind::internal, error.what()};
+    }
+  };
+}
+
+std::optional<Device> gpu() {
+  static const std::optional<Device> device = []() -> std::optional<Device> {
+    try {
+      return Device::cuda();
+    } catch (const DeviceError&) {
+      return std::nullopt;
+    }
+  }();
+  return device;
+}
+
+}  // namespace einkern::testing
