@@ -84,7 +84,9 @@ core::Result<std::shared_ptr<const Driver>> load_driver(const LibrarySearch& sea
   EINKERN_TRY(const FoundLibrary library, open_library(search));
   auto driver = std::make_shared<Driver>();
   driver->path = library.path;
-  MissingSymbol missing;
+  MissingSymbol missing, may_be_missing;
+#define OPTIONAL(member, symbol, since, parameters) \
+  look_up(library.handle, #symbol, since, driver->member, may_be_missing);
 #define F(member, symbol, since, parameters) look_up(library.handle, #symbol, since, driver->member, missing);
 #include "runtime/cuda/driver_functions.def"
 #undef F

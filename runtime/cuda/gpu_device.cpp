@@ -22,7 +22,9 @@ class GpuEvent final : public Event {
  public:
   GpuEvent(std::shared_ptr<PrimaryContext> context, EventHandle handle)
       : context_(std::move(context)), handle_(handle) {}
-  ~GpuEvent() override { context_->driver().event_destroy(handle_); }
+  ~GpuEvent() override {
+    if (const auto scope = ContextScope::enter(*context_); scope.ok()) driver().event_destroy(handle_);
+  }
   GpuEvent(const GpuEvent&) = delete;
   GpuEvent& operator=(const GpuEvent&) = delete;
 
@@ -34,6 +36,7 @@ class GpuEvent final : public Event {
     return driver().check(driver().event_synchronize(handle_), "waiting for an event");
   }
   Result<double> seconds_since(const Event& earlier) const override {
+    EINKERN_TRY(const ContextScope scope, ContextScope::enter(*context_));
     float milliseconds = 0;
     const EventHandle start = static_cast<const GpuEvent&>(earlier).handle_;
     EINKERN_CHECK_OK(driver().check(driver().event_elapsed(&milliseconds, start, handle_),
@@ -168,7 +171,8 @@ Result<Stream> GpuDevice::create_stream() {
 }
 
 void GpuDevice::destroy_stream(Stream stream) {
-  if (stream.handle != nullptr) driver().stream_destroy(handle_of(stream));
+  const auto scope = ContextScope::enter(*context_);
+  if (scope.ok() && stream.handle != nullptr) driver().stream_destroy(handle_of(stream));
 }
 
 Result<void> GpuDevice::synchronize(Stream stream) {
@@ -226,9 +230,20 @@ Result<std::shared_ptr<const PreparedLaunch>> GpuDevice::prepare(
   return prepare_launch(shared_from_this(), std::move(resolved), modules);
 }
 
+Result<std::optional<std::vector<std::size_t>>> GpuDevice::parameter_sizes(const Module& module,
+                                                                           const std::string& entry) {
+  const auto& gpu_module = static_cast<const GpuModule&>(module);
+  EINKERN_TRY(const GpuModule::Kernel kernel, gpu_module.find(entry));
+  return gpu_module.parameter_sizes(kernel);
+}
+
 Result<void> GpuDevice::launch(const Module& module, const std::string& entry, const LaunchGeometry& geometry,
                                std::span<void* const> parameters, Stream stream) {
   if (std::find(geometry.grid.begin(), geometry.grid.end(), 0) != geometry.grid.end()) return {};
+  EINKERN_TRY(const auto sizes, parameter_sizes(module, entry));
+  if (sizes && sizes->size() != parameters.size())
+    return Error{ErrorKind::usage, fmt::format("The kernel '{}' takes {} arguments, and {} were given.",
+                                               entry, sizes->size(), parameters.size())};
   EINKERN_TRY(const KernelLaunch kernel,
               KernelLaunch::prepare(static_cast<const GpuModule&>(module), facts_, entry, geometry));
   EINKERN_TRY(const ContextScope scope, ContextScope::enter(*context_));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,8 +45,12 @@ class GpuDevice final : public Device, public std::enable_shared_from_this<GpuDe
       const core::LaunchPlan& plan, std::span<const std::shared_ptr<const Module>> modules,
       const core::SymbolValues& symbols) override;
 
+  /// Bytes of each parameter of an entry, in order; nothing if the driver cannot tell (before CUDA 12.4).
+  core::Result<std::optional<std::vector<std::size_t>>> parameter_sizes(const Module& module,
+                                                                        const std::string& entry);
   /// Launches one kernel of a module of this device, without a plan. `parameters` points to each parameter's
-  /// value.
+  /// value; how many the kernel takes is checked where the driver can tell. A grid with an empty dimension is
+  /// not launched.
   core::Result<void> launch(const Module& module, const std::string& entry, const LaunchGeometry& geometry,
                             std::span<void* const> parameters, Stream stream);
   /// Blocks of a kernel that fit a multiprocessor at once.

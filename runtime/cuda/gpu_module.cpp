@@ -73,6 +73,16 @@ Result<GpuModule::Kernel> GpuModule::find(const std::string& entry) const {
   return kernel;
 }
 
+std::optional<std::vector<std::size_t>> GpuModule::parameter_sizes(const Kernel& kernel) const {
+  const auto scope = ContextScope::enter(*context_);
+  const auto get_parameter = context_->driver().kernel_get_parameter;
+  if (!scope.ok() || get_parameter == nullptr) return std::nullopt;
+  std::vector<std::size_t> sizes;
+  std::size_t offset = 0, bytes = 0;
+  while (get_parameter(kernel.handle, sizes.size(), &offset, &bytes) == success) sizes.push_back(bytes);
+  return sizes;
+}
+
 Result<void> GpuModule::allow_shared_memory(const std::string& entry, const Kernel& kernel,
                                             std::int64_t bytes) const {
   const std::int64_t limit = shared_limit_ - kernel.resources.shared_bytes;

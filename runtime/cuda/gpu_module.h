@@ -3,8 +3,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/artifact.h"
 #include "core/device_facts.h"
@@ -37,6 +39,8 @@ class GpuModule final : public Module {
   };
   /// A usage error names the entry that is missing.
   core::Result<Kernel> find(const std::string& entry) const;
+  /// Bytes of each parameter of a kernel, in order; nothing if the driver cannot tell (before CUDA 12.4).
+  std::optional<std::vector<std::size_t>> parameter_sizes(const Kernel& kernel) const;
   /// Allows `bytes` of dynamic shared memory; an error tells the device's limit. Thread-safe.
   core::Result<void> allow_shared_memory(const std::string& entry, const Kernel& kernel,
                                          std::int64_t bytes) const;

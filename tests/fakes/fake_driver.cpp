@@ -330,6 +330,13 @@ Status cuKernelSetAttribute(FunctionAttribute attribute, int value, KernelHandle
     state().dynamic_shared_limits[reinterpret_cast<FakeKernel*>(handle)->name] = value;
   return success;
 }
+Status cuKernelGetParamInfo(KernelHandle handle, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+  if (index >= static_cast<std::size_t>(reinterpret_cast<FakeKernel*>(handle)->parameters))
+    return error_invalid_value;
+  *offset = 8 * index;
+  *bytes = 8;
+  return success;
+}
 Status cuLaunchKernelEx(const LaunchConfiguration* configuration, FunctionHandle function, void** parameters,
                         void**) {
   ENTER;

@@ -221,6 +221,17 @@ TEST_F(Launch, RefusesClustersWhereThereAreNone) {
   EXPECT_THAT(launched.error().message, HasSubstr("sm_80 has no clusters"));
 }
 
+TEST_F(Launch, ChecksHowManyArgumentsAKernelTakes) {
+  const auto module = load(fake_artifact("k", 2));
+  std::uint64_t value = 5;
+  void* parameters[] = {&value, &value};
+  EXPECT_EQ(gpu_->parameter_sizes(*module, "k").value(), (std::vector<std::size_t>{8, 8}));
+  EXPECT_TRUE(gpu_->launch(*module, "k", {}, parameters, {}).ok());
+  const auto too_few = gpu_->launch(*module, "k", {}, {parameters, 1}, {});
+  ASSERT_FALSE(too_few.ok());
+  EXPECT_EQ(too_few.error().message, "The kernel 'k' takes 2 arguments, and 1 were given.");
+}
+
 TEST_F(Launch, RefusesSizesThatDoNotFitTheirArguments) {
   const auto module = load(fake_artifact("k", 9));
   const auto too_large = prepare(full_plan(), module, {{"M", std::int64_t{1} << 32}, {"N", 7}});
