@@ -1,103 +1,103 @@
-// Ranges of index variables: said outright, or found from the reads in which the variable stands alone.
-#include "dsl/checker.h"
-#include "dsl/expression_text.h"
-#include "dsl/printer.h"
+// The part of FunctionChecker that finds what an index variable runs over, from the reads it stands in.
+#include <fmt/format.h>
+
+#include "dsl/check.h"
 
 namespace einkern::dsl {
 
-std::string Checker::text_of(ExpressionId id) const { return expression_text(function_, id); }
-
-/// The shape of what is indexed: a tensor's, or that of the only result of a call.
-std::optional<std::vector<ExpressionId>> Checker::shape_of(const ast::Expression& base) {
-  if (const auto* name = base.as<ast::Name>()) {
-    const Symbol* symbol = find(name->text);
-    const auto* tensor = symbol ? std::get_if<TensorSymbol>(&symbol->meaning) : nullptr;
-    if (tensor && (tensor->defined || tensor->is_result)) return tensor->shape;
-    return std::nullopt;
-  }
-  return std::nullopt;  // a call's result takes part through the explicit range or another read
+void FunctionChecker::collect_ranges(const ast::Expression& expression, std::string_view variable,
+                                     bool in_bounds, Ranges& ranges) {
+  if (expression.as<ast::Else>()) return;  // a guarded read may go past its tensor, so it says nothing
+  if (const auto* reduction = expression.as<ast::Reduction>())
+    return collect_reduction_ranges(*reduction, variable, in_bounds, ranges);
+  if (const auto* index = expression.as<ast::Index>())
+    collect_read_ranges(*index, variable, in_bounds, ranges);
+  for (const ast::Expression* child : ast::children(expression))
+    collect_ranges(*child, variable, in_bounds, ranges);
 }
 
-void Checker::collect_ranges(const ast::Expression& expression, const std::string& variable,
-                             std::vector<RangeCandidate>& found) {
-  if (const auto* guarded = expression.as<ast::Else>()) {
-    // The guarded read itself gives no range; reads inside its subscripts do.
-    for (const ast::Subscript& subscript : guarded->guarded->as<ast::Index>()->subscripts)
-      if (subscript.expression) collect_ranges(*subscript.expression, variable, found);
-    collect_ranges(*guarded->otherwise, variable, found);
-    return;
-  }
-  if (const auto* reduction = expression.as<ast::Reduction>()) {
-    bool shadowed = false;
-    for (const ast::ReductionVariable& inner : reduction->variables) {
-      shadowed |= inner.name.text == variable;
-      if (!inner.bounds) continue;
-      collect_ranges(*inner.bounds->begin, variable, found);
-      collect_ranges(*inner.bounds->end, variable, found);
+void FunctionChecker::collect_reduction_ranges(const ast::Reduction& reduction, std::string_view variable,
+                                               bool in_bounds, Ranges& ranges) {
+  bool shadowed = false;
+  for (const ast::ReductionVariable& inner : reduction.variables) {
+    if (inner.bounds && !shadowed) {
+      collect_ranges(*inner.bounds->begin, variable, true, ranges);
+      collect_ranges(*inner.bounds->end, variable, true, ranges);
     }
-    if (!shadowed) collect_ranges(*reduction->body, variable, found);
-    if (reduction->nth) collect_ranges(*reduction->nth, variable, found);
-    return;
+    shadowed = shadowed || inner.name.text == variable;
   }
-  if (const auto* index = expression.as<ast::Index>()) {
-    const auto shape = shape_of(*index->base);
-    for (std::size_t i = 0; i < index->subscripts.size(); ++i) {
-      const ast::Subscript& subscript = index->subscripts[i];
-      if (!subscript.expression) continue;
-      const auto* name = subscript.expression->as<ast::Name>();
-      if (name && name->text == variable && shape && i < shape->size())
-        found.push_back({(*shape)[i], subscript.range});
-      else
-        collect_ranges(*subscript.expression, variable, found);
-    }
-    if (index->base->as<ast::Call>()) collect_ranges(*index->base, variable, found);
-    return;
-  }
-  for (const ast::Expression* child : ast::children(expression)) collect_ranges(*child, variable, found);
+  if (reduction.nth) collect_ranges(*reduction.nth, variable, in_bounds, ranges);
+  if (!shadowed) collect_ranges(*reduction.body, variable, in_bounds, ranges);
 }
 
-std::optional<ExpressionId> Checker::infer_extent(const ast::Identifier& variable,
-                                                  std::vector<RangeCandidate> candidates, SourceRange range) {
-  if (candidates.empty()) {
-    error(range, "nothing gives `" + variable.text + "` a range: it stands alone in no unguarded read")
-        .insert_after(variable.range, " in 0..N")
-        .note(variable.range, "say the range, as in `" + variable.text + " in 0..N`");
+void FunctionChecker::collect_read_ranges(const ast::Index& index, std::string_view variable, bool in_bounds,
+                                          Ranges& ranges) {
+  const auto alone = [&](const ast::Subscript& subscript) {
+    const auto* name = subscript.expression ? subscript.expression->as<ast::Name>() : nullptr;
+    return name && name->text == variable;
+  };
+  bool stands_alone = false;
+  for (const ast::Subscript& subscript : index.subscripts) stands_alone = stands_alone || alone(subscript);
+  if (!stands_alone) return;
+  const auto shape = shape_of_read(*index.base, ranges.incomplete);
+  if (!shape || shape->size() != index.subscripts.size()) return;
+  const auto* call = index.base->as<ast::Call>();
+  const std::string& name = call ? call->callee.text : index.base->as<ast::Name>()->text;
+  for (std::size_t i = 0; i < shape->size(); ++i) {
+    if (!alone(index.subscripts[i])) continue;
+    auto& evidence = in_bounds ? ranges.bounds : ranges.reads;
+    evidence.push_back(
+        {(*shape)[i], index.subscripts[i].range, fmt::format("dimension {} of `{}`", i, name)});
+  }
+}
+
+/// The shape of what is indexed; nothing where that is no tensor, `failed` where it had an error.
+std::optional<std::vector<ExpressionId>> FunctionChecker::shape_of_read(const ast::Expression& base,
+                                                                        bool& failed) {
+  if (const auto* call = base.as<ast::Call>()) {
+    if (!table_.find(call->callee.text)) return std::nullopt;
+    auto shape = result_shape(*call);
+    failed = failed || !shape;
+    return shape;
+  }
+  const Symbol* symbol = frame().find(base.as<ast::Name>()->text);
+  if (!symbol || symbol->kind != Symbol::Kind::tensor) {
+    failed = true;  // the read itself has its error
     return std::nullopt;
   }
-  for (const RangeCandidate& other : candidates) {
-    if (other.extent == candidates[0].extent) continue;
-    error(range, "`" + variable.text + "` runs over two different dims, " + text_of(candidates[0].extent) +
-                     " and " + text_of(other.extent))
-        .note(candidates[0].where, "here it runs over " + text_of(candidates[0].extent))
-        .note(other.where, "here over " + text_of(other.extent) + "; say which with `" + variable.text +
-                               " in 0..…`, or state `where` they are equal");
+  failed = failed || symbol->failed || !symbol->defined;
+  if (symbol->failed || (!symbol->defined && !symbol->declared)) return std::nullopt;
+  return symbol->view.shape;
+}
+
+/// The one extent that declaration and reads agree on; nothing after an error, or if its want has had one.
+std::optional<ExpressionId> FunctionChecker::decide_range(const ast::Identifier& variable,
+                                                          const Ranges& ranges, const Evidence* declared) {
+  const std::vector<Evidence>& all = ranges.reads;
+  const Evidence* chosen = declared;
+  for (const Evidence& evidence : all) {
+    if (!chosen) chosen = &evidence;
+    if (sizes_.equal(chosen->extent, evidence.extent)) continue;
+    const auto text = [&](const Evidence& item) {
+      return fmt::format("{} ({})", sizes_.text(sizes_.linear_form(item.extent)), item.what);
+    };
+    error(variable.range,
+          fmt::format("`{}` runs over two different dims: {} and {}; say which with `{} in 0..{}`",
+                      variable.text, text(*chosen), text(evidence), variable.text,
+                      sizes_.text(sizes_.linear_form(chosen->extent))))
+        .note(chosen->where, fmt::format("{} here", sizes_.text(sizes_.linear_form(chosen->extent))))
+        .note(evidence.where, fmt::format("{} here", sizes_.text(sizes_.linear_form(evidence.extent))));
     return std::nullopt;
   }
-  return candidates[0].extent;
-}
-
-bool Checker::variable_name_is_free(const ast::Identifier& name) {
-  const auto it = frame().symbols.find(name.text);
-  if (it == frame().symbols.end()) return true;
-  error(name.range,
-        "an index variable may not be called `" + name.text + "`: that is a tensor, scalar or dim")
-      .note(it->second.where, "`" + name.text + "` is declared here");
-  return false;
-}
-
-std::optional<AxisId> Checker::make_axis(const ast::Identifier& name,
-                                         const std::optional<ast::Bounds>& bounds,
-                                         const std::vector<RangeCandidate>& candidates) {
-  if (!variable_name_is_free(name)) return std::nullopt;
-  if (bounds) {
-    const Value low = rules_.index(check_value(*bounds->begin), bounds->begin->range);
-    const Value high = rules_.index(check_value(*bounds->end), bounds->end->range);
-    if (low.failed() || high.failed()) return std::nullopt;
-    return arena().add_axis(name.text, low.id, high.id);
-  }
-  const auto extent = infer_extent(name, candidates, name.range);
-  if (!extent) return std::nullopt;
-  return arena().add_axis(name.text, arena().constant_integer(DType::i64, 0), *extent);
+  if (!chosen && !ranges.bounds.empty()) chosen = &ranges.bounds.front();
+  if (chosen) return chosen->extent;
+  if (ranges.incomplete) return std::nullopt;
+  const std::string dim = function_.dims.empty() ? "N" : function_.dims.front().name;
+  error(variable.range,
+        fmt::format("nothing says what `{0}` runs over: it stands alone in no unguarded read; write "
+                    "`{0} in 0..{1}` with the size it has",
+                    variable.text, dim));
+  return std::nullopt;
 }
 
 }  // namespace einkern::dsl

@@ -1,287 +1,277 @@
-// The signature: types, dims and where they come from, parameters, results, constraints.
+// The part of FunctionChecker that reads signatures: attributes, dims, parameters, results.
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "core/dtype.h"
-#include "dsl/checker.h"
+#include "dsl/check.h"
+#include "dsl/limits.h"
 #include "dsl/printer.h"
 
 namespace einkern::dsl {
 namespace {
 
-const std::vector<DType> float_types = {DType::f8e4m3, DType::f8e5m2, DType::f16,
-                                        DType::bf16,   DType::f32,    DType::f64};
-const std::vector<DType> integer_types = {DType::i8, DType::i16, DType::i32, DType::i64,
-                                          DType::u8, DType::u16, DType::u32, DType::u64};
-
-/// The names in an expression over dims, in order.
-void names_in(const ast::Expression& expression, std::vector<ast::Identifier>& names) {
-  if (const auto* name = expression.as<ast::Name>()) names.push_back({name->text, expression.range});
-  for (const ast::Expression* child : ast::children(expression)) names_in(*child, names);
+std::optional<Precision::Kind> precision_named(std::string_view name) {
+  if (name == "exact") return Precision::Kind::exact;
+  if (name == "tf32") return Precision::Kind::tf32;
+  if (name == "bf16") return Precision::Kind::bf16;
+  if (name == "f16") return Precision::Kind::f16;
+  return std::nullopt;
 }
 
-/// Whether a dimension is `a * N + b` with literals a and b (either may be missing), so that it gives N its
-/// value.
-bool solves(const ast::Expression& dimension, std::string_view name) {
-  if (const auto* bare = dimension.as<ast::Name>()) return bare->text == name;
-  const auto* binary = dimension.as<ast::Binary>();
-  if (!binary) return false;
-  const bool left_number = binary->left->as<ast::Number>() != nullptr;
-  const bool right_number = binary->right->as<ast::Number>() != nullptr;
-  switch (binary->operation) {
-    case ast::BinaryOperator::add:
-    case ast::BinaryOperator::multiply:
-      return (left_number && solves(*binary->right, name)) || (right_number && solves(*binary->left, name));
-    case ast::BinaryOperator::subtract:
-      return right_number && solves(*binary->left, name);
-    default:
-      return false;
-  }
+/// `error < 1e-5` with a positive bound.
+std::optional<double> error_bound(const ast::Expression& argument) {
+  const auto* comparison = argument.as<ast::Comparison>();
+  if (!comparison || comparison->comparators != std::vector{ast::Comparator::less}) return std::nullopt;
+  const auto* word = comparison->operands[0]->as<ast::Name>();
+  const auto* bound = comparison->operands[1]->as<ast::Number>();
+  if (!word || word->text != "error" || !bound || !(bound->real > 0)) return std::nullopt;
+  return bound->real;
+}
+
+std::optional<Precision> precision_of(const ast::Attribute& attribute) {
+  if (attribute.arguments.size() != 1) return std::nullopt;
+  const ast::Expression& argument = *attribute.arguments[0];
+  if (const auto bound = error_bound(argument)) return Precision{Precision::Kind::bounded, *bound};
+  std::string word;
+  if (const auto* name = argument.as<ast::Name>()) word = name->text;
+  if (const auto* type = argument.as<ast::TypeName>()) word = type->text;
+  const auto kind = precision_named(word);
+  return kind ? std::optional(Precision{*kind, 0}) : std::nullopt;
+}
+
+std::string_view kind_name(Symbol::Kind kind) {
+  return kind == Symbol::Kind::dim ? "a dim" : kind == Symbol::Kind::scalar ? "a scalar" : "a tensor";
 }
 
 }  // namespace
 
-std::vector<DType> expand_choices(const ast::TypeParameter& parameter) {
+std::optional<Precision> find_precision(const ast::Function& source) {
+  for (const ast::Attribute& attribute : source.attributes)
+    if (attribute.name.text == "precision") return precision_of(attribute);
+  return std::nullopt;
+}
+
+std::vector<DType> allowed_types(const ast::TypeParameter& parameter, DiagnosticBag& diagnostics) {
+  static const std::vector<DType> floats = {DType::f8e4m3, DType::f8e5m2, DType::f16,
+                                            DType::bf16,   DType::f32,    DType::f64};
+  static const std::vector<DType> integers = {DType::i8, DType::i16, DType::i32, DType::i64,
+                                              DType::u8, DType::u16, DType::u32, DType::u64};
   std::vector<DType> types;
+  const auto add = [&](DType type) {
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  };
   for (const ast::Identifier& choice : parameter.choices) {
-    const auto add = [&](const std::vector<DType>& set) {
-      types.insert(types.end(), set.begin(), set.end());
-    };
-    if (choice.text == "float" || choice.text == "any") add(float_types);
-    if (choice.text == "int" || choice.text == "any") add(integer_types);
-    if (choice.text == "any") types.push_back(DType::boolean);
-    if (const auto type = core::parse_dtype(choice.text)) types.push_back(*type);
+    const auto type = core::parse_dtype(choice.text);
+    const bool any = choice.text == "any";
+    if (type) add(*type);
+    if (any) add(DType::boolean);
+    if (any || choice.text == "int") std::for_each(integers.begin(), integers.end(), add);
+    if (any || choice.text == "float") std::for_each(floats.begin(), floats.end(), add);
+    if (!type && !any && choice.text != "int" && choice.text != "float")
+      diagnostics.error(choice.range, fmt::format("`{}` is no type; the sets of types are float, int and any",
+                                                  choice.text));
   }
   return types;
 }
 
-std::optional<Function> Checker::check(const ast::Function& function, const TypeBinding& types) {
-  const int errors_before = bag_->error_count();
-  Frame top{.function = &function, .types = types};
-  frame_ = &top;
-  call_stack_ = {&function};
-  function_.name = function.name.text;
-  function_.documentation = function.documentation;
-  check_precision(function);
-  declare_dims(function);
-  declare_where(function);
-  declare_parameters(function);
-  declare_results(function);
-  check_dims_are_bound(function);
-  if (!function.incomplete && bag_->error_count() == errors_before) check_body(function);
-  frame_ = nullptr;
-  if (function.incomplete || bag_->error_count() != errors_before) return std::nullopt;
+FunctionChecker::FunctionChecker(const FunctionTable& table, const ast::Function& source,
+                                 const std::map<std::string, DType, std::less<>>& types,
+                                 DiagnosticBag& diagnostics)
+    : table_(table),
+      source_(source),
+      diagnostics_(&diagnostics),
+      typing_(function_.arena, diagnostics_),
+      sizes_(function_) {
+  function_.name = source.name.text;
+  function_.documentation = source.documentation;
+  top_.source = &source;
+  top_.types = types;
+  frame_ = &top_;
+}
+
+std::optional<Function> FunctionChecker::check() {
+  const int errors_before = diagnostics_->error_count();
+  check_attributes(source_);
+  for (const ast::TypeParameter& parameter : source_.type_parameters)
+    taken_names_.insert(parameter.name.text);
+  top_.dims_only = true;
+  declare_dims(source_);
+  std::vector<std::vector<ExpressionId>> shapes;
+  for (const ast::Parameter& parameter : source_.parameters) shapes.push_back(shape_of(parameter.shape));
+  check_where(source_);
+  declare_parameters(source_, shapes);
+  declare_results(source_);
+  require_bound_dims();
+  top_.dims_only = false;
+  if (source_.incomplete) return std::nullopt;
+  check_body(source_);
+  require_defined_results();
+  const bool fine = diagnostics_->error_count() == errors_before && !diagnostics_->full();
+  if (!fine) return std::nullopt;
+  warn_about_unused();
   return std::move(function_);
 }
 
-bool Checker::declare(const ast::Identifier& name, std::variant<TensorSymbol, ValueSymbol> meaning) {
-  const auto [it, inserted] = frame().symbols.emplace(name.text, Symbol{std::move(meaning), name.range});
-  if (!inserted)
-    error(name.range, "`" + name.text + "` is declared twice").note(it->second.where, "first declared here");
-  return inserted;
+void FunctionChecker::check_attributes(const ast::Function& source) {
+  bool seen = false;
+  for (const ast::Attribute& attribute : source.attributes) {
+    if (attribute.name.text != "precision") {
+      static constexpr std::string_view known[] = {"precision"};
+      Diagnostic& diagnostic =
+          error(attribute.name.range, fmt::format("there is no attribute `@{}`", attribute.name.text));
+      const std::string_view meant = nearest_name(attribute.name.text, known);
+      if (!meant.empty()) diagnostic.replace(attribute.name.range, std::string(meant));
+      continue;
+    }
+    if (seen) error(attribute.range, "`@precision` stands twice");
+    seen = true;
+    if (const auto precision = precision_of(attribute))
+      function_.precision = *precision;
+    else
+      error(attribute.range, "`@precision` takes exact, tf32, bf16, f16, or a bound such as error < 1e-5");
+  }
 }
 
-std::optional<DType> Checker::resolve_type(const ast::Identifier& name) {
+std::optional<DType> FunctionChecker::type_named(const ast::Identifier& name) {
+  if (const auto generic = frame().types.find(name.text); generic != frame().types.end())
+    return generic->second;
   if (const auto type = core::parse_dtype(name.text)) return type;
-  const auto it = frame().types.find(name.text);
-  if (it != frame().types.end()) return it->second;
-  std::vector<std::string_view> candidates;
-  for (int i = 0; i < core::dtype_count; ++i) candidates.push_back(core::dtype_name(static_cast<DType>(i)));
-  for (const auto& [generic, type] : frame().types) candidates.push_back(generic);
-  Diagnostic& diagnostic = error(name.range, "no type is called `" + name.text + "`");
-  if (const auto near = nearest_name(name.text, candidates); !near.empty())
-    diagnostic.replace(name.range, std::string(near));
+  Diagnostic& diagnostic = error(name.range, fmt::format("`{}` is no type", name.text));
+  std::vector<std::string_view> names;
+  for (int i = 0; i < core::dtype_count; ++i) names.push_back(core::dtype_name(static_cast<DType>(i)));
+  for (const auto& [generic, type] : frame().types) names.push_back(generic);
+  const std::string_view meant = nearest_name(name.text, names);
+  if (!meant.empty()) diagnostic.replace(name.range, std::string(meant));
   return std::nullopt;
 }
 
-void Checker::check_precision(const ast::Function& function) {
-  using Kind = Precision::Kind;
-  for (const ast::Attribute& attribute : function.attributes) {
-    if (attribute.name.text == "atomics") continue;  // it permits; updates in order are always allowed
-    if (attribute.name.text != "precision") {
-      error(attribute.name.range,
-            "no attribute is called `@" + attribute.name.text + "`: there are @precision and @atomics");
-      continue;
-    }
-    const ast::Expression* argument =
-        attribute.arguments.size() == 1 ? attribute.arguments[0].get() : nullptr;
-    const auto* comparison = argument ? argument->as<ast::Comparison>() : nullptr;
-    const auto* name = argument ? argument->as<ast::Name>() : nullptr;
-    const auto* type = argument ? argument->as<ast::TypeName>() : nullptr;
-    const std::string word = name ? name->text : type ? type->text : "";
-    if (word == "exact") {
-      function_.precision = {};
-    } else if (word == "tf32" || word == "bf16" || word == "f16") {
-      function_.precision.kind = word == "tf32" ? Kind::tf32 : word == "bf16" ? Kind::bf16 : Kind::f16;
-    } else if (const auto* bound = comparison && comparison->operands.size() == 2 &&
-                                           comparison->comparators[0] == ast::Comparator::less &&
-                                           comparison->operands[0]->as<ast::Name>() &&
-                                           comparison->operands[0]->as<ast::Name>()->text == "error"
-                                       ? comparison->operands[1]->as<ast::Number>()
-                                       : nullptr) {
-      function_.precision = {.kind = Kind::bounded, .bound = bound->real};
-    } else {
-      error(attribute.range, "@precision takes exact, tf32, bf16, f16, or a bound as in `error < 1e-5`");
-    }
-  }
+/// Makes a name known; an error if it already is.
+bool FunctionChecker::declare(const ast::Identifier& name, Symbol symbol) {
+  symbol.where = name.range;
+  const auto [place, added] = frame().symbols.emplace(name.text, std::move(symbol));
+  if (frame_ == &top_) taken_names_.insert(name.text);
+  if (added) return true;
+  error(name.range, fmt::format("`{}` is already {}", name.text, kind_name(place->second.kind)))
+      .note(place->second.where, "declared here");
+  return false;
 }
 
-void Checker::declare_dims(const ast::Function& function) {
-  // `where A == B` makes two dims one: B then is another name of A.
-  std::map<std::string, std::string> same;
-  for (const ast::WhereItem& item : function.where) {
-    const auto* comparison = item.derived ? nullptr : item.expression->as<ast::Comparison>();
-    if (!comparison || comparison->operands.size() != 2 ||
-        comparison->comparators[0] != ast::Comparator::equal)
-      continue;
-    const auto* left = comparison->operands[0]->as<ast::Name>();
-    const auto* right = comparison->operands[1]->as<ast::Name>();
-    if (left && right && !same.contains(right->text)) same[right->text] = left->text;
-  }
-  const auto add = [&](const ast::Identifier& name, DimSource source) {
-    const DimId id{static_cast<std::int32_t>(function_.dims.size())};
-    if (!declare(name, ValueSymbol{ValueSymbol::Kind::dim, rules_.node(arena().dim(id)), {}})) return;
-    function_.dims.push_back({name.text, source, std::nullopt, name.range});
-  };
-  for (const ast::Parameter& parameter : function.parameters)
-    if (parameter.is_dim) add(parameter.name, DimSource::parameter);
-  for (const ast::WhereItem& item : function.where)
-    if (item.derived) add(*item.derived, DimSource::derived);
-  std::vector<ast::Identifier> names;
-  for (const ast::Parameter& parameter : function.parameters)
-    for (const auto& dimension : parameter.shape) names_in(*dimension, names);
-  for (const ast::Identifier& name : names)
-    if (!frame().symbols.contains(name.text) && !same.contains(name.text)) add(name, DimSource::shape);
-  for (const ast::Identifier& name : names) {
-    if (frame().symbols.contains(name.text)) continue;
-    std::string root = name.text;
-    for (std::size_t hops = 0; same.contains(root) && hops < same.size(); ++hops) root = same[root];
-    const Symbol* symbol = find(root);
-    if (symbol && root != name.text)
-      declare(name, symbol->meaning);
-    else
-      add(name, DimSource::shape);
-  }
+/// A dimension, or another integer over dims.
+std::optional<ExpressionId> FunctionChecker::size(const ast::Expression& expression, std::string_view what) {
+  return typing_.convert_to_index(operand(expression), what);
 }
 
-void Checker::declare_where(const ast::Function& function) {
-  for (const ast::WhereItem& item : function.where) {
-    const Value value = check_value(*item.expression);
-    if (!item.derived) {
-      const Value condition = rules_.boolean(value, item.range);
-      if (condition.failed()) continue;
-      function_.constraints.push_back(condition.id);
-      function_.constraint_texts.push_back(expression_text(*item.expression));
-      continue;
-    }
-    const Value extent = rules_.index(value, item.range);
-    if (extent.failed()) continue;
-    for (Dim& dim : function_.dims)
-      if (dim.name == item.derived->text) dim.value = extent.id;
+std::vector<ExpressionId> FunctionChecker::shape_of(const std::vector<ast::ExpressionPointer>& shape) {
+  std::vector<ExpressionId> extents;
+  for (const ast::ExpressionPointer& dimension : shape) {
+    const auto extent = size(*dimension, "a dimension");
+    const auto number = extent ? constant_value(arena(), *extent) : std::nullopt;
+    if (number && *number < 0) error(dimension->range, "a dimension is not negative");
+    extents.push_back(extent ? *extent : index_constant(0));  // an error has been reported
   }
+  return extents;
 }
 
-std::vector<ExpressionId> Checker::check_shape(const std::vector<ast::ExpressionPointer>& shape) {
-  std::vector<ExpressionId> ids;
-  for (const auto& dimension : shape) {
-    const Value value = rules_.index(check_value(*dimension), dimension->range);
-    ids.push_back(value.failed() ? arena().constant_integer(DType::i64, 0) : value.id);
-  }
-  return ids;
-}
-
-void Checker::declare_parameters(const ast::Function& function) {
-  for (const ast::Parameter& parameter : function.parameters) {
+void FunctionChecker::declare_parameters(const ast::Function& source,
+                                         const std::vector<std::vector<ExpressionId>>& shapes) {
+  const ast::Parameter* optional = nullptr;
+  for (std::size_t i = 0; i < source.parameters.size(); ++i) {
+    const ast::Parameter& parameter = source.parameters[i];
+    if (parameter.default_value) optional = &parameter;
+    if (optional && !parameter.default_value)
+      error(parameter.name.range, fmt::format("`{}` has no default, but stands after `{}`, which has one",
+                                              parameter.name.text, optional->name.text))
+          .note(optional->name.range, "only trailing parameters may have defaults");
     if (parameter.is_dim) {
-      for (std::int32_t i = 0; i < static_cast<std::int32_t>(function_.dims.size()); ++i) {
-        Dim& dim = function_.dims[static_cast<std::size_t>(i)];
-        if (dim.name != parameter.name.text) continue;
-        function_.parameters.emplace_back(DimId{i});
-        if (!parameter.default_value) continue;
-        const Value value =
-            rules_.index(check_value(*parameter.default_value), parameter.default_value->range);
-        if (!value.failed()) dim.value = value.id;
-      }
+      function_.parameters.emplace_back(DimId{arena()[frame().find(parameter.name.text)->value.id].index});
       continue;
     }
-    const auto type = resolve_type(parameter.type);
-    if (!type) continue;
-    if (parameter.shape.empty() && !parameter.is_inout) {
-      Scalar scalar{parameter.name.text, *type, std::nullopt, parameter.name.range};
-      if (parameter.default_value) {
-        const Value value = rules_.convert(check_value(*parameter.default_value), core::compute_type(*type),
-                                           parameter.default_value->range);
-        if (!value.failed()) scalar.default_value = value.id;
-      }
-      const ScalarId id{static_cast<std::int32_t>(function_.scalars.size())};
-      const Value value = rules_.node(arena().scalar(id, core::compute_type(*type)));
-      if (!declare(parameter.name, ValueSymbol{ValueSymbol::Kind::scalar, value, {}})) continue;
-      function_.scalars.push_back(std::move(scalar));
-      function_.parameters.emplace_back(id);
-      continue;
-    }
-    const TensorId id{static_cast<std::int32_t>(function_.tensors.size())};
-    TensorSymbol symbol{.dtype = *type,
-                        .shape = check_shape(parameter.shape),
-                        .tensor = id,
-                        .defined = true,
-                        .is_inout = parameter.is_inout};
-    function_.tensors.push_back({parameter.name.text, *type, symbol.shape,
-                                 parameter.is_inout ? TensorRole::inout : TensorRole::input,
-                                 parameter.name.range});
-    tensor_names_.insert(parameter.name.text);
-    function_.parameters.emplace_back(id);
-    declare(parameter.name, std::move(symbol));
+    const auto type = type_named(parameter.type);
+    const bool is_tensor = !parameter.shape.empty() || parameter.is_inout;
+    if (is_tensor && parameter.default_value)
+      error(parameter.default_value->range,
+            "a tensor has no default; trailing scalars and dims may have one");
+    if (is_tensor)
+      declare_tensor(parameter.name, type.value_or(DType::f32), shapes[i],
+                     parameter.is_inout ? TensorRole::inout : TensorRole::input);
+    else
+      declare_scalar(parameter, type.value_or(DType::f32));
+    if (!type)
+      if (Symbol* symbol = frame().find(parameter.name.text)) symbol->failed = true;
   }
 }
 
-void Checker::declare_results(const ast::Function& function) {
-  for (const ast::ResultDeclaration& result : function.results) {
-    const auto type = resolve_type(result.type);
-    if (!type) continue;
-    const TensorId id{static_cast<std::int32_t>(function_.tensors.size())};
-    TensorSymbol symbol{.dtype = *type, .shape = check_shape(result.shape), .tensor = id, .is_result = true};
-    function_.tensors.push_back(
-        {result.name.text, *type, symbol.shape, TensorRole::output, result.name.range});
-    tensor_names_.insert(result.name.text);
+void FunctionChecker::declare_scalar(const ast::Parameter& parameter, DType type) {
+  Scalar scalar{parameter.name.text, type, std::nullopt, parameter.name.range};
+  if (parameter.default_value) {
+    const Operand value = operand(*parameter.default_value);
+    scalar.default_value = typing_.convert_for_store(value, type, parameter.name.text);
+  }
+  const ScalarId id{static_cast<std::int32_t>(function_.scalars.size())};
+  function_.scalars.push_back(std::move(scalar));
+  function_.parameters.emplace_back(id);
+  Symbol symbol;
+  symbol.kind = Symbol::Kind::scalar;
+  symbol.value = Value::typed(arena(), arena().scalar(id, core::compute_type(type)));
+  symbol.dtype = type;
+  symbol.declared = true;
+  declare(parameter.name, std::move(symbol));
+}
+
+void FunctionChecker::declare_tensor(const ast::Identifier& name, DType type, std::vector<ExpressionId> shape,
+                                     TensorRole role) {
+  const TensorId id{static_cast<std::int32_t>(function_.tensors.size())};
+  Symbol symbol;
+  symbol.kind = Symbol::Kind::tensor;
+  symbol.view = {id, std::vector<std::optional<ExpressionId>>(shape.size()), shape};
+  symbol.dtype = type;
+  symbol.declared = true;
+  symbol.input = role == TensorRole::input;
+  symbol.inout = role == TensorRole::inout;
+  symbol.defined = role != TensorRole::output;
+  function_.tensors.push_back({name.text, type, std::move(shape), role, name.range});
+  if (role == TensorRole::output)
     function_.results.push_back(id);
-    declare(result.name, std::move(symbol));
-  }
-  if (function.results.empty() && std::none_of(function.parameters.begin(), function.parameters.end(),
-                                               [](const ast::Parameter& p) { return p.is_inout; }))
-    error(function.name.range,
-          "`" + function.name.text + "` has neither a result (`-> y: f32[N]`) nor an `inout` tensor");
+  else
+    function_.parameters.emplace_back(id);
+  declare(name, std::move(symbol));
 }
 
-void Checker::check_dims_are_bound(const ast::Function& function) {
-  for (const Dim& dim : function_.dims) {
-    if (dim.source != DimSource::shape) continue;
-    const bool bound =
-        std::any_of(function.parameters.begin(), function.parameters.end(), [&](const ast::Parameter& p) {
-          return std::any_of(p.shape.begin(), p.shape.end(),
-                             [&](const auto& dimension) { return solves(*dimension, dim.name); });
-        });
-    if (!bound)
-      error(dim.where, "nothing gives `" + dim.name + "` its value: a shape must hold it alone (or as `2 * " +
-                           dim.name + " + 1`), or derive it with `where " + dim.name +
-                           " = …`, or pass it as `" + dim.name + ": dim`");
+void FunctionChecker::declare_results(const ast::Function& source) {
+  for (const ast::ResultDeclaration& result : source.results) {
+    const auto type = type_named(result.type);
+    declare_tensor(result.name, type.value_or(DType::f32), shape_of(result.shape), TensorRole::output);
   }
-  // A derivation that needs itself has no value.
-  std::vector<int> state(function_.dims.size(), 0);  // 0 new, 1 being visited, 2 done
-  const std::function<bool(std::size_t)> acyclic = [&](std::size_t i) {
-    if (state[i] == 2) return true;
-    if (state[i] == 1) return false;
-    state[i] = 1;
-    bool fine = true;
-    if (function_.dims[i].value)
-      visit_nodes(arena(), *function_.dims[i].value, [&](ExpressionId id) {
-        if (arena()[id].op == Op::dim) fine = fine && acyclic(static_cast<std::size_t>(arena()[id].index));
-      });
-    state[i] = 2;
-    return fine;
-  };
-  for (std::size_t i = 0; i < function_.dims.size(); ++i)
-    if (!acyclic(i))
-      error(function_.dims[i].where, "`" + function_.dims[i].name + "` is derived from itself");
+  const bool writes =
+      !source.results.empty() || std::any_of(source.parameters.begin(), source.parameters.end(),
+                                             [](const auto& p) { return p.is_inout; });
+  if (!writes && !source.incomplete)
+    error(source.name.range,
+          fmt::format("`{}` has neither a result nor an inout tensor, so it computes nothing",
+                      source.name.text));
+}
+
+void FunctionChecker::require_defined_results() {
+  for (const ast::ResultDeclaration& result : source_.results) {
+    const Symbol* symbol = frame().find(result.name.text);
+    if (!symbol->defined && !symbol->failed)
+      error(result.name.range, fmt::format("the result `{}` is never defined", result.name.text));
+  }
+  for (const ast::Parameter& parameter : source_.parameters)
+    if (parameter.is_inout && !frame().find(parameter.name.text)->updated)
+      error(parameter.name.range, fmt::format("`{}` is inout, but nothing updates it", parameter.name.text));
+}
+
+void FunctionChecker::warn_about_unused() {
+  for (const auto& [name, symbol] : top_.symbols) {
+    const bool is_result =
+        symbol.kind == Symbol::Kind::tensor && function_[symbol.view.tensor].role == TensorRole::output;
+    if (symbol.used || is_result || symbol.inout) continue;
+    const bool from_shape = symbol.kind == Symbol::Kind::dim &&
+                            function_[DimId{arena()[symbol.value.id].index}].source == DimSource::shape;
+    if (from_shape) continue;  // it says that the shape does not matter
+    diagnostics_->warning(symbol.where, fmt::format("`{}` is never used", name));
+  }
 }
 
 }  // namespace einkern::dsl

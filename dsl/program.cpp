@@ -1,11 +1,14 @@
 #include "dsl/program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
-#include <set>
 
-#include "core/dtype.h"
-#include "dsl/checker.h"
+#include "dsl/call_graph.h"
+#include "dsl/check.h"
+#include "dsl/function_printer.h"
+#include "dsl/limits.h"
 #include "dsl/parser.h"
 #include "dsl/printer.h"
 
@@ -13,221 +16,282 @@ namespace einkern::dsl {
 
 struct Program::State {
   std::vector<ast::Module> modules;
-  FunctionTable functions;
+  FunctionTable table;
   std::vector<Signature> signatures;
-  std::mutex mutex;
-  std::map<std::pair<std::string, TypeBinding>, std::shared_ptr<const Function>> instances;
+  mutable std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const Function>>
+      instances;  // by name and types; guarded by the mutex
 };
 
 namespace {
 
-std::string one_line(std::string_view text) {
-  std::string result;
-  for (char c : text) {
-    const bool blank = c == ' ' || c == '\n' || c == '\r' || c == '\t';
-    if (!blank)
-      result += c;
-    else if (!result.empty() && result.back() != ' ')
-      result += ' ';
-  }
-  while (!result.empty() && result.back() == ' ') result.pop_back();
-  return result;
+std::string instance_key(std::string_view function, const TypeBinding& types) {
+  std::string key(function);
+  for (const auto& [name, type] : types) key += fmt::format(";{}={}", name, core::dtype_name(type));
+  return key;
 }
 
-SignatureItem item_of(const ast::Function& function, const ast::Identifier& name, const ast::Identifier& type,
-                      const std::vector<ast::ExpressionPointer>& shape) {
-  SignatureItem item{.name = name.text};
-  for (const auto& dimension : shape) item.shape.push_back(expression_text(*dimension));
-  item.dtype = core::parse_dtype(type.text).value_or(DType::f32);
-  for (const ast::TypeParameter& parameter : function.type_parameters)
-    if (parameter.name.text == type.text) item.generic = type.text;
-  return item;
+void register_functions(const std::vector<ast::Module>& modules, FunctionTable& table,
+                        DiagnosticBag& diagnostics) {
+  for (const ast::Module& module : modules)
+    for (const ast::Function& function : module.functions) {
+      const auto [place, added] = table.by_name.emplace(function.name.text, table.functions.size());
+      if (added) {
+        table.functions.push_back(&function);
+        if (function.incomplete) table.failed.insert(&function);
+        continue;
+      }
+      diagnostics.error(function.name.range, fmt::format("there are two functions `{}`", function.name.text))
+          .note(table.functions[place->second]->name.range, "the first is here");
+    }
 }
 
-Signature signature_of(const ast::Function& function, const SourceSet& sources) {
-  Signature signature{.name = function.name.text, .documentation = function.documentation};
+std::string signature_text(const ast::Function& function) {
+  const std::string text = canonical_text(function);
+  const std::size_t begin = text.starts_with("fn ") ? 0 : text.find("\nfn ") + 1;
+  return text.substr(begin, text.find(" {\n", begin) - begin);
+}
+
+std::vector<std::string> shape_texts(const std::vector<ast::ExpressionPointer>& shape) {
+  std::vector<std::string> texts;
+  for (const ast::ExpressionPointer& dimension : shape) texts.push_back(expression_text(*dimension));
+  return texts;
+}
+
+void set_type(SignatureItem& item, const ast::Identifier& type) {
+  if (const auto known = core::parse_dtype(type.text))
+    item.dtype = *known;
+  else
+    item.generic = type.text;
+}
+
+Signature signature_of(const ast::Function& function) {
+  Signature signature{function.name.text, function.documentation, {}, {}, {}, signature_text(function)};
+  DiagnosticBag silent;
   for (const ast::TypeParameter& parameter : function.type_parameters)
-    signature.generics.emplace_back(parameter.name.text, expand_choices(parameter));
+    signature.generics.emplace_back(parameter.name.text, allowed_types(parameter, silent));
   for (const ast::Parameter& parameter : function.parameters) {
-    SignatureItem item = item_of(function, parameter.name, parameter.type, parameter.shape);
-    item.kind = parameter.is_dim                                 ? SignatureItem::Kind::dim
-                : parameter.shape.empty() && !parameter.is_inout ? SignatureItem::Kind::scalar
-                                                                 : SignatureItem::Kind::tensor;
+    SignatureItem item;
+    const bool is_tensor = !parameter.shape.empty() || parameter.is_inout;
+    item.kind = parameter.is_dim ? SignatureItem::Kind::dim
+                : is_tensor      ? SignatureItem::Kind::tensor
+                                 : SignatureItem::Kind::scalar;
+    item.name = parameter.name.text;
+    if (parameter.is_dim)
+      item.dtype = DType::i64;
+    else
+      set_type(item, parameter.type);
+    item.shape = shape_texts(parameter.shape);
     item.has_default = parameter.default_value != nullptr;
     item.inout = parameter.is_inout;
     signature.parameters.push_back(std::move(item));
   }
-  for (const ast::ResultDeclaration& result : function.results)
-    signature.results.push_back(item_of(function, result.name, result.type, result.shape));
-  signature.text = one_line(sources.text(function.signature));
+  for (const ast::ResultDeclaration& result : function.results) {
+    SignatureItem item;
+    item.name = result.name.text;
+    set_type(item, result.type);
+    item.shape = shape_texts(result.shape);
+    signature.results.push_back(std::move(item));
+  }
   return signature;
 }
 
-/// Functions that `function` calls, and so on, in the order of their names.
-void callees(const ast::Expression& expression, const FunctionTable& functions,
-             std::set<std::string>& names) {
-  if (const auto* call = expression.as<ast::Call>()) {
-    const auto it = functions.find(call->callee.text);
-    if (it != functions.end() && names.insert(call->callee.text).second)
-      for (const ast::Definition& definition : it->second->body) callees(*definition.value, functions, names);
+/// One type for each compute type that a generic name allows.
+std::vector<DType> representatives(const std::vector<DType>& allowed) {
+  std::vector<DType> chosen;
+  for (const DType type : allowed) {
+    const bool seen = std::any_of(chosen.begin(), chosen.end(), [&](DType other) {
+      return core::compute_type(other) == core::compute_type(type);
+    });
+    if (!seen) chosen.push_back(type);
   }
-  for (const ast::Expression* child : ast::children(expression)) callees(*child, functions, names);
+  return chosen;
 }
 
-std::string canonical_text_of(const ast::Function& function, const TypeBinding& types,
-                              const FunctionTable& functions) {
-  std::set<std::string> names;
-  for (const ast::Definition& definition : function.body) callees(*definition.value, functions, names);
+/// The choices of compute types of a generic function; nothing after an error.
+std::optional<std::vector<TypeBinding>> type_choices(const ast::Function& function,
+                                                     DiagnosticBag& diagnostics) {
+  std::vector<TypeBinding> choices = {{}};
+  bool complete = true;
+  for (const ast::TypeParameter& parameter : function.type_parameters) {
+    const std::vector<DType> types = representatives(allowed_types(parameter, diagnostics));
+    complete = complete && !types.empty();
+    if (choices.front().contains(parameter.name.text)) {
+      diagnostics.error(parameter.name.range, fmt::format("`{}` is declared twice", parameter.name.text));
+      return std::nullopt;
+    }
+    std::vector<TypeBinding> wider;
+    for (const TypeBinding& choice : choices)
+      for (const DType type : types) {
+        wider.push_back(choice);
+        wider.back().emplace(parameter.name.text, type);
+      }
+    choices = std::move(wider);
+    if (choices.size() > limits::type_choices) {
+      diagnostics.error(parameter.name.range,
+                        fmt::format("`{}` has {}; allow fewer types", function.name.text,
+                                    limits::exceeded("combinations of compute types", limits::type_choices)));
+      return std::nullopt;
+    }
+    if (!complete) return std::nullopt;
+  }
+  return choices;
+}
+
+void append(DiagnosticBag& target, const DiagnosticBag& source) {
+  for (const Diagnostic& diagnostic : source.all()) {
+    if (diagnostic.severity == Severity::error)
+      target.error(diagnostic.range, diagnostic.message) = diagnostic;
+    else
+      target.warning(diagnostic.range, diagnostic.message) = diagnostic;
+  }
+}
+
+std::string binding_text(const TypeBinding& types) {
   std::string text;
-  for (const auto& [generic, type] : types)
-    text += "# " + generic + " = " + std::string(core::dtype_name(type)) + "\n";
-  text += canonical_text(function);
-  for (const std::string& name : names)
-    if (name != function.name.text) text += "\n" + canonical_text(*functions.find(name)->second);
+  for (const auto& [name, type] : types)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, core::dtype_name(type));
   return text;
 }
 
-/// One binding for each choice of compute types that the generics allow, at most 64: more choices check the
-/// same rules.
-std::vector<TypeBinding> representative_bindings(const ast::Function& function) {
-  std::vector<TypeBinding> bindings = {{}};
-  for (const ast::TypeParameter& parameter : function.type_parameters) {
-    std::vector<TypeBinding> next;
-    std::set<DType> seen;
-    for (DType type : expand_choices(parameter)) {
-      if (!seen.insert(core::compute_type(type)).second) continue;
-      for (const TypeBinding& binding : bindings) {
-        if (next.size() >= 64) break;
-        TypeBinding more = binding;
-        more[parameter.name.text] = type;
-        next.push_back(std::move(more));
+/// Checks one function for each choice of its types, up to the first that has errors.
+std::optional<Function> check_choices(const FunctionTable& table, const ast::Function& source,
+                                      DiagnosticBag& diagnostics) {
+  const auto choices = type_choices(source, diagnostics);
+  if (!choices) return std::nullopt;
+  std::optional<Function> checked;
+  for (const TypeBinding& types : *choices) {
+    DiagnosticBag found;
+    checked = FunctionChecker(table, source, types, found).check();
+    const bool report = !checked || &types == &choices->front();
+    if (!checked && !types.empty() && !found.empty()) {
+      DiagnosticBag noted;
+      for (const Diagnostic& diagnostic : found.all()) {
+        Diagnostic& copy = noted.error(diagnostic.range, diagnostic.message);
+        copy = diagnostic;
+        if (copy.severity == Severity::error && choices->size() > 1)
+          copy.note(source.type_parameters.front().name.range, fmt::format("with {}", binding_text(types)));
       }
+      append(diagnostics, noted);
+    } else if (report) {
+      append(diagnostics, found);
     }
-    bindings = std::move(next);
+    if (!checked) return std::nullopt;
   }
-  return bindings;
+  return checked;
 }
 
-void check_generics(const ast::Function& function, DiagnosticBag& bag) {
-  std::set<std::string> names;
-  for (const ast::TypeParameter& parameter : function.type_parameters) {
-    if (!names.insert(parameter.name.text).second)
-      bag.error(parameter.name.range, "the type `" + parameter.name.text + "` is declared twice");
-    for (const ast::Identifier& choice : parameter.choices)
-      if (!core::parse_dtype(choice.text) && choice.text != "float" && choice.text != "int" &&
-          choice.text != "any")
-        bag.error(choice.range, "no type is called `" + choice.text +
-                                    "`: a choice is an element type, or float, int or any");
-  }
-}
-
-/// Adds one check's diagnostics, once each: other type choices find the same faults.
-void merge(const DiagnosticBag& found, DiagnosticBag& into) {
-  for (const Diagnostic& diagnostic : found.all()) {
-    const auto same = [&](const Diagnostic& d) {
-      return d.range == diagnostic.range && d.message == diagnostic.message;
-    };
-    if (std::any_of(into.all().begin(), into.all().end(), same)) continue;
-    Diagnostic& added = diagnostic.severity == Severity::error
-                            ? into.error(diagnostic.range, diagnostic.message)
-                            : into.warning(diagnostic.range, diagnostic.message);
-    added = diagnostic;
-  }
+std::shared_ptr<const Function> finished(Function function) {
+  function.canonical_text = canonical_text(function);
+  return std::make_shared<const Function>(std::move(function));
 }
 
 }  // namespace
 
 std::optional<Program> Program::compile(const SourceSet& sources, DiagnosticBag& diagnostics) {
-  Program program;
-  program.state_ = std::make_shared<State>();
-  State& state = *program.state_;
-  state.modules = parse(sources, diagnostics);
-  for (const ast::Module& module : state.modules)
-    for (const ast::Function& function : module.functions) {
-      const auto [it, inserted] = state.functions.emplace(function.name.text, &function);
-      if (!inserted) {
-        diagnostics.error(function.name.range, "the function `" + function.name.text + "` is defined twice")
-            .note(it->second->name.range, "first defined here");
-        continue;
-      }
-      check_generics(function, diagnostics);
-      state.signatures.push_back(signature_of(function, sources));
-    }
-  if (state.functions.empty() && !diagnostics.has_errors() && sources.size() > 0)
-    diagnostics.error(
-        {},
-        "no function stands here: write one, as in `fn double(x: f32[N]) -> y: f32[N] { y[i] = 2 * x[i] }`");
-  for (const ast::Module& module : state.modules)
-    for (const ast::Function& function : module.functions)
-      for (const TypeBinding& types : representative_bindings(function)) {
-        if (diagnostics.full()) return std::nullopt;
-        DiagnosticBag found;
-        (void)Checker(state.functions, found).check(function, types);
-        merge(found, diagnostics);
-      }
+  auto state = std::make_shared<State>();
+  state->modules = parse(sources, diagnostics);
+  register_functions(state->modules, state->table, diagnostics);
+  for (const ast::Function* function : order_functions(state->table, diagnostics)) {
+    if (diagnostics.full()) break;
+    auto checked = state->table.failed.contains(function) && !function->incomplete
+                       ? std::nullopt
+                       : check_choices(state->table, *function, diagnostics);
+    if (!checked)
+      state->table.failed.insert(function);
+    else if (function->type_parameters.empty())
+      state->instances.emplace(instance_key(function->name.text, {}), finished(std::move(*checked)));
+  }
+  diagnostics.sort();
   if (diagnostics.has_errors()) return std::nullopt;
+  for (const ast::Function* function : state->table.functions)
+    state->signatures.push_back(signature_of(*function));
+  Program program;
+  program.state_ = std::move(state);
   return program;
 }
 
 const std::vector<Signature>& Program::signatures() const { return state_->signatures; }
 
 const Signature* Program::find(std::string_view function) const {
-  const auto it = std::find_if(state_->signatures.begin(), state_->signatures.end(),
-                               [&](const Signature& signature) { return signature.name == function; });
-  return it == state_->signatures.end() ? nullptr : &*it;
+  const auto found = state_->table.by_name.find(function);
+  return found == state_->table.by_name.end() ? nullptr : &state_->signatures[found->second];
 }
 
 core::Result<TypeBinding> Program::deduce(const Signature& signature,
                                           const std::vector<std::optional<DType>>& arguments,
                                           const TypeBinding& given) const {
-  TypeBinding types = given;
   const auto usage = [](std::string message) {
     return core::Error{core::ErrorKind::usage, std::move(message)};
   };
+  TypeBinding types;
+  for (const auto& [name, allowed] : signature.generics) {
+    std::optional<DType> type;
+    std::string origin;
+    if (const auto set = given.find(name); set != given.end()) type = set->second;
+    for (std::size_t i = 0; i < std::min(arguments.size(), signature.parameters.size()); ++i) {
+      const SignatureItem& parameter = signature.parameters[i];
+      if (parameter.generic != name || !arguments[i]) continue;
+      const bool scalar = parameter.kind == SignatureItem::Kind::scalar;  // a host value is converted
+      if (type && *type != *arguments[i] && !scalar)
+        return usage(fmt::format("type {} of '{}' is {}{}, but argument '{}' holds {}", name, signature.name,
+                                 core::dtype_name(*type), origin, parameter.name,
+                                 core::dtype_name(*arguments[i])));
+      if (!type) {
+        type = arguments[i];
+        origin = fmt::format(" by argument '{}'", parameter.name);
+      }
+    }
+    if (!type && allowed.size() == 1) type = allowed.front();
+    if (!type)
+      return usage(fmt::format(
+          "no argument tells type {0} of '{1}': set it, .with(\"{0}\", ek::{2}) or --type {0}={2}", name,
+          signature.name, core::dtype_name(allowed.front())));
+    types[name] = *type;
+  }
   for (const auto& [name, type] : given)
-    if (std::none_of(signature.generics.begin(), signature.generics.end(),
-                     [&](const auto& g) { return g.first == name; }))
-      return usage(signature.name + " has no generic type `" + name + "`: " + signature.text);
-  for (std::size_t i = 0; i < signature.parameters.size() && i < arguments.size(); ++i) {
-    const SignatureItem& item = signature.parameters[i];
-    if (item.generic.empty() || !arguments[i] || item.kind != SignatureItem::Kind::tensor) continue;
-    const auto [it, inserted] = types.emplace(item.generic, *arguments[i]);
-    if (it->second != *arguments[i])
-      return usage("argument " + item.name + " of " + signature.name + " is " +
-                   std::string(core::dtype_name(*arguments[i])) + ", but " + item.generic + " is " +
-                   std::string(core::dtype_name(it->second)) + " already");
-  }
-  for (const auto& [generic, allowed] : signature.generics) {
-    const auto it = types.find(generic);
-    if (it == types.end())
-      return usage("the type " + generic + " of " + signature.name +
-                   " cannot be deduced: set it with --type " + generic + "=f32 or .with(\"" + generic +
-                   "\", ek::f32)");
-    if (std::find(allowed.begin(), allowed.end(), it->second) == allowed.end())
-      return usage(generic + " of " + signature.name + " may not be " +
-                   std::string(core::dtype_name(it->second)) + ": " + signature.text);
-  }
+    if (!types.contains(name))
+      return usage(fmt::format("'{}' has no type parameter {}", signature.name, name));
   return types;
 }
 
 core::Result<std::shared_ptr<const Function>> Program::instantiate(std::string_view function,
                                                                    const TypeBinding& types) const {
-  const auto it = state_->functions.find(function);
-  if (it == state_->functions.end())
-    return core::Error{core::ErrorKind::usage, "the program has no function `" + std::string(function) + "`"};
-  const std::lock_guard lock(state_->mutex);
-  auto& instance = state_->instances[{std::string(function), types}];
-  if (instance) return instance;
-  DiagnosticBag found;
-  auto checked = Checker(state_->functions, found).check(*it->second, types);
-  if (!checked) {
-    std::string message = "`" + std::string(function) + "` does not hold for these types";
-    for (const Diagnostic& diagnostic : found.all()) message += "; " + diagnostic.message;
-    return core::Error{core::ErrorKind::compile, message};
+  const auto usage = [](std::string message) {
+    return core::Error{core::ErrorKind::usage, std::move(message)};
+  };
+  const Signature* signature = find(function);
+  if (!signature) return usage(fmt::format("there is no function '{}'", function));
+  for (const auto& [name, allowed] : signature->generics) {
+    const auto chosen = types.find(name);
+    if (chosen == types.end()) return usage(fmt::format("type {} of '{}' is not set", name, function));
+    if (std::find(allowed.begin(), allowed.end(), chosen->second) != allowed.end()) continue;
+    std::string choices;
+    for (const DType type : allowed)
+      choices += fmt::format("{}{}", choices.empty() ? "" : ", ", core::dtype_name(type));
+    return usage(fmt::format("type {} of '{}' may be {}, not {}", name, function, choices,
+                             core::dtype_name(chosen->second)));
   }
-  checked->canonical_text = canonical_text_of(*it->second, types, state_->functions);
-  instance = std::make_shared<const Function>(std::move(*checked));
-  return instance;
+  if (types.size() != signature->generics.size())
+    return usage(fmt::format("'{}' has {} type parameter(s), and {} were set", function,
+                             signature->generics.size(), types.size()));
+
+  const std::string key = instance_key(function, types);
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (const auto known = state_->instances.find(key); known != state_->instances.end())
+      return known->second;
+  }
+  DiagnosticBag diagnostics;
+  auto checked = FunctionChecker(state_->table, *state_->table.find(function), types, diagnostics).check();
+  if (!checked)
+    return core::Error{
+        core::ErrorKind::compile,
+        fmt::format("'{}' with {}: {}", function, binding_text(types),
+                    diagnostics.empty() ? "it cannot be checked" : diagnostics.all().front().message)};
+  auto instance = finished(std::move(*checked));
+  const std::lock_guard lock(state_->mutex);
+  return state_->instances.emplace(key, std::move(instance)).first->second;  // whoever came first wins
 }
 
 }  // namespace einkern::dsl
