@@ -286,8 +286,10 @@ Value Typing::shift(Op op, const Operand& left, const Operand& right) {
   if (left.value.is_literal() && right.value.is_literal())
     if (const auto folded = fold_literals(op, left.value.number, right.value.number))
       return Value::literal(*folded);
-  const Value value = settled(left.value), count = settled(right.value);
-  return Value::typed(arena_.apply(op, value.type, {value.id, count.id}), value.type);
+  // The count is taken modulo the width, so the left side's type keeps all of it that matters.
+  const Value value = settled(left.value);
+  const ExpressionId count = arena_.cast(value.type, settled(right.value).id);
+  return Value::typed(arena_.apply(op, value.type, {value.id, count}), value.type);
 }
 
 Value Typing::bits(Op op, const Operand& left, const Operand& right, SourceRange where) {
