@@ -125,7 +125,7 @@ void AxisGroup::set_lanes(ExpressionEmitter& emitter, const IrValue& first, int 
     }
     for (AxisId outer : runs_[r]) emitter.set_axis(outer, IrWriter::integer(0));
     index = writer.add(index, frame.size(*size_of(context_, arena[axis].low), name + ".low"), name);
-    if (r + 1 == runs_.size()) {
+    if (r + 1 == runs_.size() && lanes > 1) {
       emitter.set_lane_axis(axis, index, lanes);
     } else {
       emitter.set_axis(axis, index);

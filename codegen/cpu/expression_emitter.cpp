@@ -65,6 +65,24 @@ IrValue ExpressionEmitter::first_lane_value(ExpressionId id) {
   return result;
 }
 
+void ExpressionEmitter::hoist_reductions(ExpressionId below) {
+  if (!holds_reduction_[static_cast<std::size_t>(below.value)]) return;
+  std::vector<ExpressionId> reductions;
+  dsl::visit_nodes(arena_, below, [&](ExpressionId id) {
+    if (arena_[id].op == Op::reduce) reductions.push_back(id);
+  });
+  // Outer reductions come after those inside them, and cover them.
+  std::reverse(reductions.begin(), reductions.end());
+  for (ExpressionId id : reductions) {
+    std::vector<AxisId> free = dsl::free_axes(arena_, id);
+    bool fixed =
+        std::all_of(free.begin(), free.end(), [&](AxisId axis) { return state_.axes.contains(axis); });
+    for (ExpressionId read : reads_of(arena_, {id}))
+      fixed = fixed && frame_.is_constant(TensorId{arena_[read].index});
+    if (fixed) evaluate(id);
+  }
+}
+
 IrValue ExpressionEmitter::low(AxisId axis) { return first_lane_value(arena_[axis].low); }
 IrValue ExpressionEmitter::high(AxisId axis) { return first_lane_value(arena_[axis].high); }
 
@@ -192,6 +210,7 @@ IrValue ExpressionEmitter::write_reduction(ExpressionId id) {
       return reduction.combine(carried, writer_.splat(evaluate(body), lanes), place);
     }
     AxisId axis = node.axes[depth];
+    hoist_reductions(body);
     IrValue from = low(axis), to = high(axis);
     return writer_.loop(arena_[axis].name, from, to, IrWriter::integer(1), carried,
                         [&](const IrValue& index, const IrWriter::Values& inside) {

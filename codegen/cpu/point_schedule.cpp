@@ -184,7 +184,9 @@ class PointSchedule final : public Schedule {
       ExpressionEmitter emitter(frame);
       for_each_task(frame, grid, [&](const TaskPoint& point) {
         ExpressionEmitter::State before = emitter.state();
-        for (std::size_t i = 0; i < grid.axes.size(); ++i) emitter.set_axis(grid.axes[i], point.values[i]);
+        for (std::size_t i = 0; i < grid.axes.size(); ++i)
+          if (grid.axes[i] != lane_axis) emitter.set_axis(grid.axes[i], point.values[i]);
+        for (const Store* store : group) emitter.hoist_reductions(store->value);
         if (!lane_axis) {
           in_order(emitter, axes, sequential_axes(kernel), 0, group);
         } else {
