@@ -49,8 +49,8 @@ std::string entry_name(const KernelContext& context, const Schedule& schedule,
   const dsl::Function& graph = *context.plan.graph;
   core::Key key;
   key.add("function", graph.canonical_text)
-      .add("plan", describe(context.plan))
-      .add("kernel", context.kernel.name)
+      .add("plan", context.plan.name)
+      .add("kernel", describe(graph, context.kernel))
       .add("schedule", schedule.name())
       .add("version", schedule.version())
       .add("architecture", context.device.architecture)

@@ -7,21 +7,17 @@
 #include <fmt/format.h>
 
 #include "codegen/plan/access.h"
+#include "codegen/plan/axes.h"
 #include "codegen/plan/explain.h"
 #include "codegen/plan/folds.h"
-#include "codegen/plan/split_roots.h"
+#include "codegen/plan/root_shape.h"
 
 namespace einkern::codegen {
 
 using dsl::Expression;
 using dsl::Op;
-using Axes = std::vector<AxisId>;
 
 namespace {
-
-bool contains(const Axes& axes, AxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 /// Axes of `group` in the order of `order`.
 Axes in_order(const Axes& group, const Axes& order) {

@@ -12,8 +12,11 @@ using dsl::Op;
 
 AxisId CanonicalGraph::free_axis(ExpressionId low, ExpressionId high, int ordinal, const std::string& name) {
   const auto [entry, added] = free_.try_emplace({low, high, ordinal});
-  if (added) entry->second = function_.arena.add_axis(name, low, high);
-  return entry->second;
+  if (!added) return entry->second;
+  std::string distinct = name;
+  for (int number = 1; !free_names_.insert(distinct).second; ++number)
+    distinct = name + std::to_string(number);
+  return entry->second = function_.arena.add_axis(distinct, low, high);
 }
 
 std::vector<AxisId> CanonicalGraph::free_axes_like(const std::vector<AxisId>& axes,

@@ -4,7 +4,8 @@
 #pragma once
 
 #include <map>
-#include <optional>
+#include <set>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -61,6 +62,7 @@ class CanonicalGraph {
 
   dsl::Function& function_;
   std::map<RangeKey, dsl::AxisId> free_, bound_;
+  std::set<std::string> free_names_;
   std::unordered_map<dsl::AxisId, int> levels_;  // of bound axes
   std::unordered_map<dsl::ExpressionId, std::vector<dsl::AxisId>> free_axes_;
   std::unordered_map<dsl::ExpressionId, Template> templates_;

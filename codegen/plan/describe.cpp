@@ -239,8 +239,12 @@ std::string describe(const Plan& plan) {
     if (tensor.role == dsl::TensorRole::temporary)
       text += fmt::format("temporary {}: {}{}\n", tensor.name, core::dtype_name(tensor.dtype),
                           shape_text(graph, tensor));
-  for (const Kernel& kernel : plan.kernels) text += KernelText(graph, kernel).write();
+  for (const Kernel& kernel : plan.kernels) text += describe(graph, kernel);
   return text;
+}
+
+std::string describe(const dsl::Function& graph, const Kernel& kernel) {
+  return KernelText(graph, kernel).write();
 }
 
 }  // namespace einkern::codegen

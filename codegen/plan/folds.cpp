@@ -4,11 +4,12 @@
 #include <numeric>
 #include <set>
 
+#include "codegen/plan/axes.h"
+
 namespace einkern::codegen {
 
 using dsl::Expression;
 using dsl::Op;
-using Axes = std::vector<AxisId>;
 
 std::vector<ExpressionId> folds_of(const CanonicalGraph& graph, ExpressionId id) {
   std::vector<ExpressionId> folds;
@@ -19,10 +20,6 @@ std::vector<ExpressionId> folds_of(const CanonicalGraph& graph, ExpressionId id)
 }
 
 namespace {
-
-bool contains(const Axes& axes, AxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 /// Product of the axes' extents where all are literals.
 std::optional<std::int64_t> literal_extent(const CanonicalGraph& graph, const Axes& axes) {

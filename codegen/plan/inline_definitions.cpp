@@ -56,6 +56,9 @@ class Inliner {
     survey();
     const std::size_t count = function_.definitions.size();
     roots_.resize(count);
+    // The results' axes come first and give their names, so that the names of locals' axes change no plan.
+    for (const Definition& of : function_.definitions)
+      if (function_[of.target].role != TensorRole::local) graph_.free_axes_like(of.axes);
     for (std::size_t d = 0; d < count; ++d)
       if (live_[d]) define(d);
     InlinedFunction result;
@@ -69,7 +72,8 @@ class Inliner {
   /// What is known of a tensor's definition once its value is inlined.
   struct Inlined {
     std::size_t definition = 0;
-    ExpressionId value;  // over the definition's own axes
+    std::vector<AxisId> axes;  // canonical, so that a read at bare axes is the value as it stands
+    ExpressionId value;        // over these
     bool in_memory = false;
   };
 
@@ -155,12 +159,14 @@ class Inliner {
 
   void define(std::size_t d) {
     const Definition of = definition(d);
-    const ExpressionId value = inlined(of.value);
+    const std::vector<AxisId> axes = graph_.free_axes_like(of.axes);
+    dsl::Substitution canonical;
+    for (std::size_t i = 0; i < axes.size(); ++i) canonical.axes[of.axes[i]] = function_.arena.axis(axes[i]);
+    const ExpressionId value = inlined(graph_.rewrite(of.value, canonical));
     std::vector<ExpressionId> indices;
-    for (const ExpressionId index : of.indices) indices.push_back(inlined(index));
+    for (const ExpressionId index : of.indices) indices.push_back(inlined(graph_.rewrite(index, canonical)));
     Inlined& known = known_[of.target];
-    known.definition = d;
-    known.value = graph_.rewrite(value);
+    known = {d, axes, value};
     known.in_memory = changing_.count(of.target) > 0 || of.recurrent ||
                       (read_elsewhere_.count(of.target) > 0 && holds(known.value, Op::reduce)) ||
                       nodes(known.value) > most_inlined_nodes || outdated_before_read(d, known.value);
@@ -169,25 +175,24 @@ class Inliner {
     if (!wanted && last_reader_.count(of.target) == 0) return;
     if (function_[of.target].role == TensorRole::local)
       function_.tensors[at(of.target)].role = TensorRole::temporary;
-    add_root(d, known.value, indices);
+    add_root(known, indices);
   }
 
   static std::size_t at(TensorId tensor) { return static_cast<std::size_t>(tensor.value); }
 
   /// The definition's own root; where it reads what it changes at other places, the value goes through memory
   /// first.
-  void add_root(std::size_t d, ExpressionId value, const std::vector<ExpressionId>& indices) {
+  void add_root(const Inlined& known, const std::vector<ExpressionId>& indices) {
+    const std::size_t d = known.definition;
     const Definition& of = definition(d);
     Root root;
     root.target = of.target;
-    root.axes = graph_.free_axes_like(of.axes);
-    root.update = assigns_whole(of) ? std::nullopt : of.update;
-    dsl::Substitution renamed;
-    for (std::size_t i = 0; i < of.axes.size(); ++i)
-      renamed.axes[of.axes[i]] = function_.arena.axis(root.axes[i]);
-    root.value = graph_.rewrite(value, renamed);
-    if (root.update)
-      for (const ExpressionId index : indices) root.indices.push_back(graph_.rewrite(index, renamed));
+    root.axes = known.axes;
+    root.value = known.value;
+    if (!assigns_whole(of)) {
+      root.update = of.update;
+      root.indices = indices;
+    }
     if (of.recurrent) {
       root.recurrent = root.axes[static_cast<std::size_t>(*of.recurrent)];
     } else if (changing_.count(of.target) > 0) {
@@ -264,7 +269,7 @@ class Inliner {
     inlined.in_memory = true;
     if (!roots_[inlined.definition].empty()) return;
     function_.tensors[at(definition(inlined.definition).target)].role = TensorRole::temporary;
-    add_root(inlined.definition, inlined.value, {});
+    add_root(inlined, {});
   }
 
   /// The value of a read of an inlined tensor: the definition's, at the read's indices, rounded as its type
@@ -276,9 +281,9 @@ class Inliner {
     dsl::Substitution places;
     ExpressionId inside = arena.constant_integer(DType::boolean, 1);
     bool always = true;
-    for (std::size_t d = 0; d < of.axes.size(); ++d) {
+    for (std::size_t d = 0; d < inlined.axes.size(); ++d) {
       const ExpressionId index = arena.cast(DType::i64, graph_.rewrite(read.operands[d], replaced));
-      places.axes[of.axes[d]] = index;
+      places.axes[inlined.axes[d]] = index;
       if (!guarded || covers(read, d)) continue;
       const ExpressionId low =
           arena.apply(Op::less_equal, DType::boolean, {arena.constant_integer(DType::i64, 0), index});

@@ -101,5 +101,7 @@ std::vector<Plan> make_plans(const std::shared_ptr<const dsl::Function>& functio
 
 /// A readable text of a plan, with its kernels, stores and axes; golden files hold it.
 std::string describe(const Plan& plan);
+/// The part of it that is one kernel's.
+std::string describe(const dsl::Function& graph, const Kernel& kernel);
 
 }  // namespace einkern::codegen

@@ -3,52 +3,20 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
+#include "codegen/plan/axes.h"
 #include "codegen/plan/folds.h"
 #include "codegen/plan/inline_definitions.h"
+#include "codegen/plan/root_shape.h"
 
 namespace einkern::codegen {
 
 using dsl::Expression;
 using dsl::Op;
-using Axes = std::vector<AxisId>;
 using Nodes = std::vector<ExpressionId>;
 
 namespace {
-
-bool contains(const Axes& axes, AxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
-Axes sorted(Axes axes) {
-  std::sort(axes.begin(), axes.end());
-  return axes;
-}
-
-bool same_set(const Axes& a, const Axes& b) { return sorted(a) == sorted(b); }
-
-Axes joined(Axes axes, const Axes& more) {
-  axes.insert(axes.end(), more.begin(), more.end());
-  return axes;
-}
-
-/// Folds that stand in no other fold's body, in the order of a walk.
-Nodes top_folds(const CanonicalGraph& graph, ExpressionId root) {
-  Nodes folds;
-  std::set<ExpressionId> seen;
-  Nodes pending = {root};
-  while (!pending.empty()) {
-    const ExpressionId id = pending.back();
-    pending.pop_back();
-    if (!seen.insert(id).second) continue;
-    const Expression& node = graph[id];
-    if (node.op == Op::reduce)
-      folds.push_back(id);
-    else
-      pending.insert(pending.end(), node.operands.rbegin(), node.operands.rend());
-  }
-  return folds;
-}
 
 /// What a node needs directly: operands, and bounds of a fold's axes.
 Nodes children(const CanonicalGraph& graph, ExpressionId id) {
@@ -61,69 +29,8 @@ Nodes children(const CanonicalGraph& graph, ExpressionId id) {
   return result;
 }
 
-/// Columns of a fold whose rows are its free axes, for a root with these axes: those that the root's other
-/// axes name.
-std::optional<RowShape> shape_for(CanonicalGraph& graph, const Root& root, ExpressionId fold) {
-  if (reason_against_columns(graph, fold)) return std::nullopt;
-  const Axes free = graph.free_axes(fold);
-  RowShape shape;
-  Axes rest;
-  for (const AxisId axis : root.axes) (contains(free, axis) ? shape.rows : rest).push_back(axis);
-  if (shape.rows.size() != free.size()) return std::nullopt;
-  const Axes bound = graph[fold].axes;
-  if (rest.empty()) {
-    shape.columns = graph.free_axes_like(bound, shape.rows);
-    return shape;
-  }
-  if (rest.size() != bound.size()) return std::nullopt;
-  shape.stores_columns = true;
-  for (const AxisId axis : bound) {
-    const auto match =
-        std::find_if(rest.begin(), rest.end(), [&](AxisId other) { return graph.same_range(axis, other); });
-    if (match == rest.end()) return std::nullopt;
-    shape.columns.push_back(*match);
-    rest.erase(match);
-  }
-  return shape;
-}
-
-/// The shape that most suggests itself: that of the last fold at the top that has one.
-std::optional<RowShape> choose_rows(CanonicalGraph& graph, const Root& root) {
-  if (root.update || root.recurrent) return std::nullopt;
-  const Nodes folds = top_folds(graph, root.value);
-  for (auto fold = folds.rbegin(); fold != folds.rend(); ++fold)
-    if (auto shape = shape_for(graph, root, *fold)) return shape;
-  return std::nullopt;
-}
-
-bool fits_rows(CanonicalGraph& graph, ExpressionId fold, const RowShape& shape) {
-  const Axes bound = graph[fold].axes;
-  if (!same_set(graph.free_axes(fold), shape.rows) || bound.size() != shape.columns.size()) return false;
-  for (std::size_t i = 0; i < bound.size(); ++i)
-    if (!graph.same_range(bound[i], shape.columns[i])) return false;
-  return !reason_against_columns(graph, fold);
-}
-
-}  // namespace
-
-std::optional<RowShape> match_rows(CanonicalGraph& graph, const Root& root) {
-  const auto shape = choose_rows(graph, root);
-  if (!shape) return std::nullopt;
-  for (const ExpressionId fold : folds_of(graph, root.value))
-    if (!fits_rows(graph, fold, *shape)) return std::nullopt;
-  return shape;
-}
-
-std::optional<Contraction> main_contraction(CanonicalGraph& graph, const Root& root) {
-  if (root.update || root.recurrent) return std::nullopt;
-  const Nodes folds = top_folds(graph, root.value);
-  for (auto fold = folds.rbegin(); fold != folds.rend(); ++fold)
-    if (same_set(graph.free_axes(*fold), root.axes))
-      if (auto contraction = match_contraction(graph, *fold)) return contraction;
-  return std::nullopt;
-}
-
-namespace {
+/// Nodes of a kernel's value: NVRTC takes 14 s for 5,000 terms, and more than its share beyond.
+constexpr std::size_t most_nodes = 2000;
 
 class Splitter {
  public:
@@ -169,18 +76,20 @@ class Splitter {
   }
 
   void settle(Root root) {
+    while (const auto cut =
+               oversized_cut(root))  // first: what follows takes more than its share of time on large values
+      if (!replace(root, *cut)) break;
     while (const auto cut = find_cut(root))
       if (!replace(root, *cut)) break;
     done_.push_back(std::move(root));
   }
 
-  /// A node to be read from memory: everywhere in a root, or in one fold's body alone.
+  /// A node to be read from memory: with all its instances everywhere in a root or in one fold's body, or it
+  /// alone.
   struct Cut {
     ExpressionId node, fold;
+    bool alone = false;
   };
-
-  // --- replacing a node by a read ---
-
   /// False if the root holds no such node.
   bool replace(Root& root, const Cut& cut) {
     const CanonicalGraph::Template place = graph_.template_of(cut.node);
@@ -189,7 +98,8 @@ class Splitter {
     bool found = false;
     for (ExpressionId* value : values_of(root)) {
       const ExpressionId scope = cut.fold.valid() ? cut.fold : *value;
-      dsl::Substitution replaced = reads_instead(scope, place.id, stored);
+      const Nodes places = cut.alone ? Nodes{cut.node} : instances(scope, place.id);
+      dsl::Substitution replaced = reads_instead(places, stored);
       found = found || !replaced.nodes.empty();
       if (cut.fold.valid()) {
         const ExpressionId fold = graph_.rewrite(cut.fold, replaced);
@@ -200,10 +110,10 @@ class Splitter {
     return found;
   }
 
-  /// Instances of a stored value below `scope`, and the reads that take their place.
-  dsl::Substitution reads_instead(ExpressionId scope, ExpressionId place, const Stored& stored) {
+  /// The reads that take the place of instances of a stored value.
+  dsl::Substitution reads_instead(const Nodes& places, const Stored& stored) {
     dsl::Substitution replaced;
-    for (const ExpressionId id : instances(scope, place)) {
+    for (const ExpressionId id : places) {
       const Axes axes = graph_.template_of(id).axes;
       Axes at;
       for (const std::size_t i : stored.places) at.push_back(axes[i]);
@@ -380,6 +290,26 @@ class Splitter {
     return heavy_cut(root);
   }
 
+  /// A part of about half the limit, where a value is larger than a compiler takes in reasonable time.
+  std::optional<Cut> oversized_cut(const Root& root) {
+    Nodes order;
+    std::unordered_map<ExpressionId, std::size_t> size;  // of the tree below, shared nodes counted again
+    dsl::visit_nodes(graph_.function().arena, root.value, [&](ExpressionId id) {
+      std::size_t total = 1;
+      for (const ExpressionId operand : node(id).operands)
+        total = std::min(total + size.at(operand), 2 * most_nodes);
+      size[id] = total;
+      order.push_back(id);
+    });
+    if (order.size() <= most_nodes) return std::nullopt;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](ExpressionId a, ExpressionId b) { return size[a] > size[b]; });
+    for (const ExpressionId id : order)
+      if (size[id] <= most_nodes / 2 && size[id] > 16)
+        if (auto cut = accept(root, id, "a part of a large expression")) return Cut{cut->node, {}, true};
+    return std::nullopt;
+  }
+
   /// The node itself if it may stand in memory: not the whole value, over whole dimensions, free of the
   /// root's own state.
   std::optional<Cut> accept(const Root& root, ExpressionId id, const char* reason, ExpressionId fold = {}) {
@@ -396,7 +326,7 @@ class Splitter {
       });
     if (own_state) return std::nullopt;
     reason_ = reason;
-    return Cut{id, fold};
+    return Cut{id, fold, false};
   }
 
   bool is_at_bare_axes(ExpressionId read) const {

@@ -24,16 +24,4 @@ struct FusionChoice {
 std::vector<Root> split_roots(CanonicalGraph& graph, std::vector<Root> roots, bool ordered,
                               const FusionChoice& choice);
 
-/// Rows and columns of a root whose folds one row reduction can compute: columns are those that its axes
-/// name, else new ones.
-struct RowShape {
-  std::vector<AxisId> rows, columns;
-  bool stores_columns = false;
-};
-/// The shape, if every fold of the value runs over the same columns for the same rows.
-std::optional<RowShape> match_rows(CanonicalGraph& graph, const Root& root);
-
-/// The contraction at the top of a root's value that its kernel is to be built on, if any.
-std::optional<Contraction> main_contraction(CanonicalGraph& graph, const Root& root);
-
 }  // namespace einkern::codegen

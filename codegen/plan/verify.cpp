@@ -5,32 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "codegen/plan/axes.h"
+
 namespace einkern::codegen {
 
 using dsl::Expression;
 using dsl::Op;
 using dsl::TensorRole;
-using Axes = std::vector<AxisId>;
 using Violation = std::optional<std::string>;
 
 namespace {
-
-bool is_subset(const std::vector<AxisId>& axes, Axes of) {
-  std::sort(of.begin(), of.end());
-  return std::all_of(axes.begin(), axes.end(),
-                     [&](AxisId a) { return std::binary_search(of.begin(), of.end(), a); });
-}
-
-Axes joined(Axes axes, const Axes& more) {
-  axes.insert(axes.end(), more.begin(), more.end());
-  return axes;
-}
-
-bool same_set(Axes a, Axes b) {
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
-  return a == b;
-}
 
 class Verifier {
  public:

@@ -252,6 +252,23 @@ TEST(Planner, KeepsLongChainsOfDefinitionsInBoundedKernels) {
   EXPECT_EQ(plan_violation(plan), std::nullopt);
 }
 
+TEST(Planner, CutsAnExpressionThatNoCompilerWouldTakeInTime) {
+  std::string source = "fn f(x: f32[N]) -> y: f32[N] {\n  y[i] = ";
+  for (int outer = 0; outer < 20; ++outer) {
+    source += outer ? " + exp(" : "exp(";
+    for (int term = 0; term < 200; ++term)
+      source += (term ? " - " : "") + std::to_string(1 + (term * (outer + 1)) % 97) + " * (x[i + " +
+                std::to_string(term) + "] else 0)";
+    source += " / " + std::to_string(1000 + outer) + ")";
+  }
+  const auto function = last_function(source + "\n}");
+  ASSERT_TRUE(function);
+  const std::vector<Plan> plans = codegen::make_plans(function);
+  EXPECT_EQ(plan_violation(plans.front()), std::nullopt);
+  EXPECT_GT(plans.front().kernels.size(), 1U);
+  expect_right(function, plans);
+}
+
 TEST(Planner, DoesNotUnfoldDoublingChains) {
   std::string source = "fn f(x: f32[N]) -> y: f32[N] {\n  a0[i] = x[i]\n";
   constexpr int length = 40;  // 2^40 reads if every definition were unfolded
