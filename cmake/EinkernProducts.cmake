@@ -19,8 +19,13 @@ add_executable(einkern-command ${cli_sources})
 set_target_properties(einkern-command PROPERTIES OUTPUT_NAME einkern)
 target_link_libraries(einkern-command PRIVATE einkern_engine CLI11::CLI11)
 
+# The tuner's worker knows devices and launch plans, nothing of the language; it is found beside the command.
+file(GLOB worker_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/autotune/worker/*.cpp)
+add_executable(einkern-worker ${worker_sources} ${PROJECT_SOURCE_DIR}/autotune/messages.cpp)
+target_link_libraries(einkern-worker PRIVATE einkern_runtime $<TARGET_NAME_IF_EXISTS:einkern_runtime_cpu>)
+
 install(TARGETS einkern EXPORT einkern-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS einkern-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS einkern-command einkern-worker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/einkern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT einkern-targets NAMESPACE einkern:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/einkern)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/einkern-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/einkern-config.cmake

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "codegen/plan/access.h"
-#include "core/version.h"
 
 namespace einkern::engine {
 namespace {
@@ -149,18 +148,6 @@ std::vector<BoundPlan> bind_plans(const std::vector<Plan>& plans, const dsl::Bin
   for (const Plan& plan : plans)
     bound.push_back({plan, codegen::specialise(plan, binding, placements_of(*plan.graph, call))});
   return bound;
-}
-
-core::Key kernel_key(const core::Emission& emission, const runtime::Device& device) {
-  core::Key key;
-  key.add("einkern", core::version)
-      .add("source", emission.source)
-      .add("launch", emission.launch.to_json())
-      .add("compiler", device.compiler_version())
-      .add("architecture", device.facts().architecture)
-      .add("features", device.facts().features);
-  for (const std::string& option : emission.options) key.add("option", option);
-  return key;
 }
 
 core::Result<std::shared_ptr<const PreparedCall>> prepare_call(

@@ -12,6 +12,7 @@
 #include "engine/kernel_choice.h"
 #include "runtime/device.h"
 #include "runtime/kernel_builder.h"
+#include "runtime/kernel_key.h"
 
 namespace einkern::engine {
 
@@ -61,8 +62,7 @@ core::Result<std::shared_ptr<const PreparedCall>> prepare_call(const dsl::Functi
                                                                const autotune::RecordStore& records,
                                                                const PrepareOptions& options);
 
-/// The cache key of an emission on a device: everything that can change the compiled code.
-core::Key kernel_key(const core::Emission& emission, const runtime::Device& device);
+using runtime::kernel_key;
 
 /// Queues the prepared kernels. Addresses come from `call`; `workspace` may be empty.
 core::Result<void> launch_call(const PreparedCall& prepared, const dsl::Function& function, const Call& call,
