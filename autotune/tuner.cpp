@@ -65,7 +65,9 @@ class Tuning {
     if (list_.candidates.empty())
       return device_error(fmt::format("no kernel for {} can be emitted for {}:{}", context_.kernel.name,
                                       context_.device.name, joined(list_.reasons)));
-    EINKERN_TRY(const auto measurer, start_measurer());
+    auto started = start_measurer();
+    if (!started && interrupted()) return TuneOutcome{.interrupted = true};
+    EINKERN_TRY(const auto measurer, std::move(started));
     const double used = seconds_used() - measurer->elapsed();
     const SearchState found = successive_halving(
         *measurer, static_cast<int>(list_.candidates.size()),

@@ -91,10 +91,10 @@ TEST_F(TunerTest, EveryKindOfKernelIsTuned) {
       {"fn softmax(x: f32[R, C]) -> y: f32[R, C] { m[r] = max(c) x[r, c]\n e[r, c] = exp(x[r, c] - m[r])\n "
        "y[r, c] = e[r, c] / sum(c) e[r, c] }",
        {{9, 100}}},
-      {"fn count(x: i32[N]) -> n: i64[] { n[] = sum(i) i64(x[i]) }", {{1000}}},
+      {"fn count(x: i32[N]) -> n: i64 { n = sum(i) i64(x[i]) }", {{1000}}},
       {"fn embed(t: i32[S], w: f16[V, D]) -> e: f16[S, D] { e[s, d] = w[t[s], d] }", {{20}, {50, 8}}},
       {"fn cumsum(x: f32[R, N]) -> y: f32[R, N] { y[r, i] = sum(j in 0..i + 1) x[r, j] }", {{3, 50}}},
-      {"fn add_rows(inout y: f32[V, D], t: i32[S], x: f32[S, D]) { y[t[s], d] += x[s, d] }",
+      {"fn add_rows(y: inout f32[V, D], t: i32[S], x: f32[S, D]) { y[t[s], d] += x[s, d] }",
        {{10, 4}, {30}, {30, 4}}},
   };
   for (const auto& [source, shapes] : cases) {
@@ -143,11 +143,8 @@ TEST_F(TunerTest, AnInterruptionBeforeAnythingIsMeasuredLeavesNoRecord) {
   TuneOptions options = quick();
   options.interrupted = &interrupted;
   const auto outcome = tune(bound(product, {{16, 16}, {16, 16}}), options);
-  if (outcome.ok()) {
-    EXPECT_TRUE(outcome->interrupted);
-  } else {
-    EXPECT_THAT(outcome.error().message, HasSubstr("interrupted"));
-  }
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_TRUE(outcome->interrupted);
   EXPECT_TRUE(process_records().list().empty());
 }
 
