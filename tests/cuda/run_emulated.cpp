@@ -1,0 +1,63 @@
+#include "tests/cuda/run_emulated.h"
+
+#include <fmt/format.h>
+
+namespace einkern::testing {
+namespace {
+
+const codegen::Schedule* pick_schedule(const codegen::KernelContext& context, const std::string& wanted) {
+  if (const codegen::Schedule* schedule = codegen::find_schedule(wanted);
+      schedule != nullptr && !schedule->reason_against(context))
+    return schedule;
+  for (const codegen::Schedule* schedule : codegen::schedules(core::Backend::cuda))
+    if (!schedule->reason_against(context)) return schedule;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string EmulationOptions::text() const {
+  return fmt::format("plan {} schedule '{}' candidate {} {} index bits {}", plan, schedule, candidate,
+                     architecture, index_bits);
+}
+
+core::Result<std::size_t> EmulatedCalls::add(const Call& call, const EmulationOptions& options) {
+  const std::vector<codegen::Plan> plans = codegen::make_plans(call.function);
+  const codegen::Plan& plan = plans[options.plan % plans.size()];
+  EINKERN_TRY(const core::DeviceFacts device, core::facts_of_architecture(options.architecture));
+  codegen::Specialisation specialisation =
+      codegen::specialise(plan, call.binding, placements_of(call, options.layouts));
+  if (options.index_bits != 0) specialisation.index_bits = options.index_bits;
+  Planned planned{call, options, {}, {}};
+  for (const codegen::Kernel& kernel : plan.kernels) {
+    const codegen::KernelContext context{plan, kernel, specialisation, device, call.binding};
+    const codegen::Schedule* schedule = pick_schedule(context, options.schedule);
+    if (schedule == nullptr) return core::Error{core::ErrorKind::internal, "no schedule fits " + kernel.name};
+    const std::vector<codegen::Configuration> ranked =
+        codegen::ranked_configurations(*schedule, context, 100000);
+    if (ranked.empty()) return core::Error{core::ErrorKind::internal, "no configuration for " + kernel.name};
+    const codegen::Configuration& configuration = ranked[options.candidate % ranked.size()];
+    EINKERN_TRY(const core::Emission emission, schedule->emit(context, configuration));
+    planned.launch.append(emission.launch);
+    planned.what += fmt::format(" {} ({})", schedule->name(), configuration.text());
+    module_.add(emission);
+  }
+  planned_.push_back(std::move(planned));
+  return planned_.size() - 1;
+}
+
+core::Result<Results> EmulatedCalls::run(std::size_t index) const {
+  const Planned& planned = planned_[index];
+  CallMemory memory(planned.call, planned.options.layouts);
+  EINKERN_CHECK_OK(module_.launch(planned.launch, memory.symbols(), memory.addresses(planned.launch),
+                                  memory.scalars(planned.launch)));
+  return memory.results();
+}
+
+std::string EmulatedCalls::difference(std::size_t index) const {
+  const Planned& planned = planned_[index];
+  const std::string wrong = difference_from_reference(planned.call, [&](const Call&) { return run(index); });
+  return wrong.empty() ? wrong : fmt::format("{}:{}\n{}", planned.options.text(), planned.what, wrong);
+}
+
+}  // namespace einkern::testing
