@@ -40,7 +40,7 @@ class Block {
   static constexpr std::size_t stack_bytes = 96 * 1024;
 
   explicit Block(unsigned threads) : fibers_(threads), exchange_(threads) {
-    for (Fiber& fiber : fibers_) fiber.stack = std::make_unique<char[]>(stack_bytes);
+    for (Fiber& fiber : fibers_) fiber.stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
   }
 
   void run(const std::function<void()>& body) {

@@ -89,7 +89,7 @@ core::Result<void> EmulatedModule::build() {
   const fs::path log_path = folder.path() / "log";
   std::ofstream(source_path, std::ios::binary) << source();
   const std::string command = fmt::format(
-      "'{}' -std=c++20 -O1 -w -shared -fPIC -ffp-contract=off -fno-strict-aliasing -fwrapv -I'{}/..' '{}' -o "
+      "'{}' -std=c++20 -O0 -w -shared -fPIC -ffp-contract=off -fno-strict-aliasing -fwrapv -I'{}/..' '{}' -o "
       "'{}' > '{}' 2>&1",
       EINKERN_TEST_COMPILER, EINKERN_TEST_DIR, source_path.string(), library_path.string(),
       log_path.string());
