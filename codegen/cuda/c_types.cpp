@@ -87,9 +87,10 @@ std::string converted_store(DType storage, DType type, std::string_view value, A
     case DType::bf16:
     case DType::f8e4m3:
     case DType::f8e5m2:
-      // What was just read from this type, or rounded to it, is stored as it is.
+      // What was just read from this type, or rounded to it, is stored as it is; but a store to f8e5m2
+      // saturates the infinity that a read may give.
       if (std::string stored = argument_of(bare, fmt::format("ek_{}_to_f32", core::dtype_name(storage)));
-          is_float && !stored.empty())
+          is_float && storage != DType::f8e5m2 && !stored.empty())
         return stored;
       return is_float ? fmt::format("ek_f32_to_{}({})", core::dtype_name(storage), bare)
                       : fmt::format("ek_f32_to_{}(ek_odd_f32({}))", core::dtype_name(storage), bare);

@@ -1,6 +1,7 @@
 #include "tests/cuda/run_emulated.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 namespace einkern::testing {
 namespace {
@@ -58,6 +59,31 @@ std::string EmulatedCalls::difference(std::size_t index) const {
   const Planned& planned = planned_[index];
   const std::string wrong = difference_from_reference(planned.call, [&](const Call&) { return run(index); });
   return wrong.empty() ? wrong : fmt::format("{}:{}\n{}", planned.options.text(), planned.what, wrong);
+}
+
+void expect_emulated(std::size_t count, const std::function<EmulationOptions(std::size_t)>& options_of,
+                     const std::function<std::string(std::size_t, const RunCase&)>& check) {
+  if (!can_emulate()) GTEST_SKIP() << "no compiler at " << EINKERN_TEST_COMPILER;
+  EmulatedCalls calls;
+  std::vector<std::vector<std::size_t>> added(count);
+  for (std::size_t i = 0; i < count; ++i)
+    check(i, [&](const Call& call) -> core::Result<Results> {
+      const auto index = calls.add(call, options_of(i));
+      if (!index.ok()) return index.error();
+      added[i].push_back(*index);
+      return run_on_reference(call);
+    });
+  const auto built = calls.build();
+  ASSERT_TRUE(built.ok()) << built.error().message;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t next = 0;
+    const std::string wrong = check(i, [&](const Call&) -> core::Result<Results> {
+      if (next == added[i].size())
+        return core::Error{core::ErrorKind::internal, "the call could not be emitted"};
+      return calls.run(added[i][next++]);
+    });
+    EXPECT_EQ(wrong, "") << "number " << i << ", " << options_of(i).text();
+  }
 }
 
 }  // namespace einkern::testing

@@ -2,6 +2,7 @@
 // launched.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,5 +48,11 @@ class EmulatedCalls {
   EmulatedModule module_;
   std::vector<Planned> planned_;
 };
+
+/// Runs `count` checks of a shared table on emulated kernels that are compiled together: a first round
+/// collects the calls, a second runs them in the same order. `check` gives what is wrong, or "". Skips the
+/// test where there is no compiler.
+void expect_emulated(std::size_t count, const std::function<EmulationOptions(std::size_t)>& options_of,
+                     const std::function<std::string(std::size_t, const RunCase&)>& check);
 
 }  // namespace einkern::testing

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -25,6 +26,8 @@ void for_each_element(const std::vector<std::int64_t>& shape, const std::vector<
 }
 
 std::uint64_t bits_of(DType dtype, double floating, std::int64_t integer) {
+  if (dtype == DType::f8e5m2 && std::isinf(floating))
+    return floating < 0 ? 0xfc : 0x7c;  // a store would saturate it
   return core::is_float(dtype) ? core::encode_float(dtype, floating) : static_cast<std::uint64_t>(integer);
 }
 
