@@ -1,6 +1,7 @@
 #include "tests/engine/run_on_device.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "engine/device_registry.h"
@@ -9,7 +10,22 @@
 namespace einkern::testing {
 namespace {
 
+/// f8e5m2 has infinities that no store makes (it saturates), so they are put in as bits.
+Tensor with_infinities(const HostTensor& tensor, const Device& device) {
+  std::vector<std::int64_t> codes;
+  for (double value : tensor.floats)
+    codes.push_back(std::isinf(value) ? (value < 0 ? 0xfc : 0x7c)
+                                      : static_cast<std::int64_t>(core::encode_float(tensor.dtype, value)));
+  const Tensor bytes = Tensor::from(std::span<const std::int64_t>(codes), tensor.shape, DType::u8, device);
+  Tensor result = Tensor::empty(tensor.shape, tensor.dtype, device);
+  detail::unwrap(detail::Access::runtime(device)->copy(
+      detail::Access::place(result).address, detail::Access::place(bytes).address, bytes.size(), {}));
+  device.synchronize();
+  return result;
+}
+
 Tensor dense(const HostTensor& tensor, const Device& device) {
+  if (tensor.dtype == DType::f8e5m2) return with_infinities(tensor, device);
   return core::is_float(tensor.dtype)
              ? Tensor::from(std::span<const double>(tensor.floats), tensor.shape, tensor.dtype, device)
              : Tensor::from(std::span<const std::int64_t>(tensor.integers), tensor.shape, tensor.dtype,
