@@ -150,6 +150,22 @@ int main(int argc, char** argv) {
   add_device(why_app, cache.device);
   why_app.callback([&cache] { cache.action = "why"; });
 
+  BenchOptions bench;
+  std::string suite = "gemm";
+  CLI::App& bench_app = *app.add_subcommand(
+      "bench", "Time products against cuBLASLt, OpenBLAS and oneDNN, in one process on the same buffers");
+  bench_app.add_option("--suite", suite, "Which suite: gemm")->check(CLI::IsMember({"gemm"}));
+  add_device(bench_app, bench.device);
+  bench_app.add_option("--type", bench.dtype, "f32, f16 or bf16");
+  bench_app.add_option("--filter", bench.filter, "Only shapes whose name holds this");
+  bench_app.add_option("--rounds", bench.rounds, "Rounds, each in a new random order")
+      ->check(CLI::PositiveNumber);
+  bench_app
+      .add_option("--tune", bench.tune_seconds, "Seconds of tuning for each shape before it is measured")
+      ->check(CLI::NonNegativeNumber);
+  add_json(bench_app, bench.json);
+  bench_app.footer("Example: einkern bench --suite gemm --type f32 --filter sq- --tune 10");
+
   DevicesOptions devices;
   CLI::App& devices_app =
       *app.add_subcommand("devices", "What is here, and what is missing and how to get it");
@@ -169,6 +185,7 @@ int main(int argc, char** argv) {
     if (check_app.parsed()) return check_command(check);
     if (format_app.parsed()) return format_command(format);
     if (cache_app.parsed()) return cache_command(cache);
+    if (bench_app.parsed()) return bench_command(bench);
     return devices_command(devices);
   } catch (const einkern::DeviceError& error) {
     return report({einkern::core::ErrorKind::device, error.what()});

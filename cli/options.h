@@ -82,6 +82,15 @@ struct CacheOptions {
   bool json = false;
 };
 
+struct BenchOptions {
+  std::string device = "best";
+  std::string dtype = "f32";
+  std::string filter;
+  int rounds = 15;
+  double tune_seconds = 0;
+  bool json = false;
+};
+
 struct DevicesOptions {
   bool json = false;
 };
@@ -93,6 +102,7 @@ int explain_command(const ExplainOptions& options);
 int check_command(const CheckOptions& options);
 int format_command(const FormatOptions& options);
 int cache_command(const CacheOptions& options);
+int bench_command(const BenchOptions& options);
 int devices_command(const DevicesOptions& options);
 
 }  // namespace einkern::cli

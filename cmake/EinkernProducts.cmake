@@ -15,9 +15,11 @@ target_include_directories(einkern INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_
 target_compile_features(einkern INTERFACE cxx_std_20)
 
 file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
+# The suites and peers of `einkern bench`.
+einkern_floor(bench LINKS einkern_engine)
 add_executable(einkern-command ${cli_sources})
 set_target_properties(einkern-command PROPERTIES OUTPUT_NAME einkern)
-target_link_libraries(einkern-command PRIVATE einkern_engine CLI11::CLI11)
+target_link_libraries(einkern-command PRIVATE einkern_bench CLI11::CLI11)
 
 # The tuner's worker knows devices and launch plans, nothing of the language; it is found beside the command.
 file(GLOB worker_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/autotune/worker/*.cpp)
