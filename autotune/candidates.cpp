@@ -14,7 +14,7 @@ struct Guess {
   const codegen::Schedule* schedule;
   codegen::Configuration configuration;
   codegen::Estimate estimate;
-  int class_ = 2;  // 0: to be kept, 1: among a schedule's best, 2: any other
+  int turn = 0;  // 0: to be kept, 1: a schedule's best, 2: its second best, …; the rest share the last
 };
 
 std::vector<Guess> guesses(const codegen::KernelContext& context, const CandidateRequest& request,
@@ -37,8 +37,8 @@ std::vector<Guess> guesses(const codegen::KernelContext& context, const Candidat
       const bool kept = request.keep.contains(name);
       if (!kept && request.skip.contains(name)) continue;
       const codegen::Estimate estimate = schedule->estimate(context, configuration);
-      const int class_ = kept ? 0 : place++ < sure_places ? 1 : 2;
-      all.push_back({schedule, std::move(configuration), estimate, class_});
+      const int turn = kept ? 0 : std::min(++place, sure_places + 1);
+      all.push_back({schedule, std::move(configuration), estimate, turn});
     }
     if (place == 0 && request.skip.empty())
       reasons.push_back(
@@ -55,7 +55,7 @@ CandidateList list_candidates(const codegen::KernelContext& context, const Candi
   std::vector<Guess> all = guesses(context, request, list.reasons);
   const auto faster = [](const Guess& a, const Guess& b) { return a.estimate.seconds < b.estimate.seconds; };
   std::stable_sort(all.begin(), all.end(), [&](const Guess& a, const Guess& b) {
-    return a.class_ != b.class_ ? a.class_ < b.class_ : faster(a, b);
+    return a.turn != b.turn ? a.turn < b.turn : faster(a, b);
   });
   std::set<std::string> texts;
   for (Guess& guess : all) {
@@ -71,7 +71,7 @@ CandidateList list_candidates(const codegen::KernelContext& context, const Candi
         {guess.schedule, std::move(guess.configuration), guess.estimate, std::move(*emission)});
   }
   // Kept ones stay in front; of the others the best guess comes first.
-  const auto kept = std::count_if(all.begin(), all.end(), [](const Guess& g) { return g.class_ == 0; });
+  const auto kept = std::count_if(all.begin(), all.end(), [](const Guess& g) { return g.turn == 0; });
   std::stable_sort(
       list.candidates.begin() + std::min<std::ptrdiff_t>(kept, list.candidates.size()), list.candidates.end(),
       [](const Candidate& a, const Candidate& b) { return a.estimate.seconds < b.estimate.seconds; });

@@ -8,7 +8,12 @@ namespace einkern::autotune {
 namespace {
 
 constexpr double first_stage_share = 0.7;  // of the time; what is left goes to the best
-constexpr int least_rounds = 3;            // of a later stage, whatever the time
+/// A candidate whose checked run took this much longer than the best is not timed. That run is the first of
+/// its code, on cold caches, and the host's clock sees the launch: hence the slack.
+constexpr double hopeless_factor = 4, hopeless_slack_seconds = 5e-3;
+/// Whose median is so many times the best has no place in a later stage.
+constexpr double outclassed_factor = 2;
+constexpr int least_rounds = 3;  // of a later stage, whatever the time
 
 class Halving {
  public:
@@ -61,30 +66,46 @@ class Halving {
       if (stop()) return;  // what it says of this candidate may come of the interruption
       trial(i).outcome = admission.outcome;
       trial(i).error = admission.error;
-      if (admission.outcome.empty()) take({i}, search_stages[0].rounds);
+      if (admission.outcome.empty()) {
+        if (is_hopeless(admission)) {
+          keep_samples(i, {admission.seconds});
+        } else {
+          take({i}, search_stages[0].rounds);
+        }
+      }
       tell();
     }
+  }
+
+  bool is_hopeless(const Admission& admission) {
+    return state_.best &&
+           admission.seconds > hopeless_factor * trial(*state_.best).seconds() + hopeless_slack_seconds;
+  }
+
+  void keep_samples(int candidate, std::vector<double> samples) {
+    Trial& one = trial(candidate);
+    one.outcome = "measured";
+    one.stage = stage_;
+    one.runs += static_cast<int>(samples.size());
+    one.samples = std::move(samples);
   }
 
   void take(const std::vector<int>& candidates, int rounds) {
     const std::vector<Timing> timings = measurer_.time(candidates, rounds);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      Trial& one = trial(candidates[i]);
-      if (!timings[i].outcome.empty()) {
-        one.outcome = timings[i].outcome;
-        continue;
-      }
-      if (timings[i].samples.empty()) continue;
-      one.outcome = "measured";
-      one.stage = stage_;
-      one.samples = timings[i].samples;
-      one.runs += static_cast<int>(one.samples.size());
+      if (!timings[i].outcome.empty())
+        trial(candidates[i]).outcome = timings[i].outcome;
+      else if (!timings[i].samples.empty())  // else interrupted
+        keep_samples(candidates[i], timings[i].samples);
     }
   }
 
   void time_best(const Stage& stage) {
     std::vector<int> best = ranked();
     if (best.size() < 2) return;
+    std::erase_if(best, [limit = outclassed_factor * trial(best.front()).seconds(), this](int candidate) {
+      return trial(candidate).seconds() > limit;
+    });
     ++stage_;
     best.resize(std::min(best.size(), static_cast<std::size_t>(stage.candidates)));
     double seconds_a_round = 0;

@@ -97,6 +97,19 @@ TEST(SuccessiveHalving, SlowKernelsRunFewerRounds) {
   EXPECT_LT(measurer.elapsed(), 30);
 }
 
+TEST(SuccessiveHalving, ACandidateFarBehindRunsNoMoreThanItsCheck) {
+  std::vector<RecordedCandidate> space(6, {.seconds = 1e-3});
+  space[3].seconds = 1;     // hopeless: not timed at all
+  space[4].seconds = 3e-3;  // outclassed: timed in the first stage alone
+  ReplayMeasurer measurer(space, 0, 1);
+  const SearchState found = successive_halving(measurer, 6, {.seconds = 60}, nullptr);
+  EXPECT_EQ(found.trials[3].outcome, "measured");
+  EXPECT_EQ(found.trials[3].runs, 1);
+  EXPECT_EQ(found.trials[3].seconds(), 1);
+  EXPECT_EQ(found.trials[4].runs, 3);
+  EXPECT_LT(measurer.elapsed(), 2);
+}
+
 TEST(SuccessiveHalving, WithoutTimeOneCandidateIsMeasuredAllTheSame) {
   auto space = plain_space();
   space[0].outcome = "compile: no";

@@ -91,6 +91,11 @@ TEST_F(TunerTest, EveryKindOfKernelIsTuned) {
       {"fn softmax(x: f32[R, C]) -> y: f32[R, C] { m[r] = max(c) x[r, c]\n e[r, c] = exp(x[r, c] - m[r])\n "
        "y[r, c] = e[r, c] / sum(c) e[r, c] }",
        {{9, 100}}},
+      {"fn product(x: bf16[M, K], y: bf16[N, K]) -> z: bf16[M, N] { z[i, j] = sum(k) x[i, k] * y[j, k] }",
+       {{17, 40}, {9, 40}}},
+      {"fn chain(x: f32[M, K], y: f32[K, K]) -> z: f32[M, K] { t[i, j] = sum(k) x[i, k] * y[k, j]\n "
+       "z[i, j] = sum(k) t[i, k] * y[k, j] }",
+       {{12, 20}, {20, 20}}},
       {"fn count(x: i32[N]) -> n: i64 { n = sum(i) i64(x[i]) }", {{1000}}},
       {"fn embed(t: i32[S], w: f16[V, D]) -> e: f16[S, D] { e[s, d] = w[t[s], d] }", {{20}, {50, 8}}},
       {"fn cumsum(x: f32[R, N]) -> y: f32[R, N] { y[r, i] = sum(j in 0..i + 1) x[r, j] }", {{3, 50}}},
@@ -173,6 +178,78 @@ TEST_F(TunerTest, AScheduleThatDoesNotFitIsAnErrorWithTheReason) {
   const auto unknown = tune(bound("fn f(x: f32[N]) -> y: f32[N] { y[i] = x[i] }", {{8}}), options);
   ASSERT_FALSE(unknown.ok());
   EXPECT_THAT(unknown.error().message, HasSubstr("no schedule of this device is called cpu.magic"));
+}
+
+/// The CPU, with a compiler that takes the kernels of one schedule alone.
+class PickyCompiler final : public runtime::Device {
+ public:
+  PickyCompiler(std::shared_ptr<runtime::Device> device, std::string taken)
+      : device_(std::move(device)), taken_(std::move(taken)) {}
+  core::Result<core::Artifact> compile(const core::Emission& emission) const override {
+    if (emission.source.find(taken_) != std::string::npos) return device_->compile(emission);
+    return core::Error{core::ErrorKind::compile, "the register allocator is on strike"};
+  }
+  std::string compiler_version() const override { return device_->compiler_version() + " picky"; }
+
+  const core::DeviceFacts& facts() const override { return device_->facts(); }
+  core::Result<runtime::Address> allocate(std::int64_t bytes) override { return device_->allocate(bytes); }
+  void free(runtime::Address address) override { device_->free(address); }
+  core::Result<runtime::Address> allocate_in_order(std::int64_t bytes, runtime::Stream stream) override {
+    return device_->allocate_in_order(bytes, stream);
+  }
+  void free_in_order(runtime::Address address, runtime::Stream stream) override {
+    device_->free_in_order(address, stream);
+  }
+  core::Result<std::int64_t> free_memory() override { return device_->free_memory(); }
+  core::Result<void> copy_to_device(runtime::Address to, const void* from, std::int64_t bytes,
+                                    runtime::Stream stream) override {
+    return device_->copy_to_device(to, from, bytes, stream);
+  }
+  core::Result<void> copy_to_host(void* to, runtime::Address from, std::int64_t bytes,
+                                  runtime::Stream stream) override {
+    return device_->copy_to_host(to, from, bytes, stream);
+  }
+  core::Result<void> copy(runtime::Address to, runtime::Address from, std::int64_t bytes,
+                          runtime::Stream stream) override {
+    return device_->copy(to, from, bytes, stream);
+  }
+  core::Result<void> fill(runtime::Address to, std::uint8_t byte, std::int64_t bytes,
+                          runtime::Stream stream) override {
+    return device_->fill(to, byte, bytes, stream);
+  }
+  core::Result<runtime::Stream> create_stream() override { return device_->create_stream(); }
+  void destroy_stream(runtime::Stream stream) override { device_->destroy_stream(stream); }
+  core::Result<void> synchronize(runtime::Stream stream) override { return device_->synchronize(stream); }
+  core::Result<bool> is_capturing(runtime::Stream stream) override { return device_->is_capturing(stream); }
+  core::Result<std::unique_ptr<runtime::Event>> create_event() override { return device_->create_event(); }
+  core::Result<std::shared_ptr<const runtime::Module>> load(const core::Artifact& artifact) override {
+    return device_->load(artifact);
+  }
+  core::Result<std::shared_ptr<const runtime::PreparedLaunch>> prepare(
+      const core::LaunchPlan& plan, std::span<const std::shared_ptr<const runtime::Module>> modules,
+      const core::SymbolValues& symbols) override {
+    return device_->prepare(plan, modules, symbols);
+  }
+
+ private:
+  std::shared_ptr<runtime::Device> device_;
+  std::string taken_;
+};
+
+TEST_F(TunerTest, AllCandidatesFailingIsAnErrorThatListsTheReasons) {
+  PickyCompiler picky(device_, "cpu.points");  // the reference is taken, so that candidates alone fail
+  TuneOptions options = quick(3);
+  options.schedule = "cpu.contraction";
+  const BoundFunction function = bound(product, {{24, 24}, {24, 24}});
+  const auto outcome = tune_kernel(function.context(), picky, options, nullptr);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_THAT(outcome.error().message,
+              HasSubstr("3 candidates: compile: the register allocator is on strike"));
+  EXPECT_TRUE(process_records().list().empty());
+  options.schedule.clear();  // where some schedule works, the others' failures are its record's footnotes
+  const auto rescued = tune_kernel(function.context(), picky, options, nullptr);
+  ASSERT_TRUE(rescued.ok()) << rescued.error().message;
+  EXPECT_EQ(rescued->record.schedule, "cpu.points");
 }
 
 TEST_F(TunerTest, CandidatesAreDistinctAndEveryScheduleHasSome) {
