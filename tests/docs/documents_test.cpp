@@ -1,0 +1,72 @@
+// Every block of code in the documents does what they say: `ein` compiles; `ein error` gives the error that
+// its comment
+// `# error: …` states; `cpp` stands, word for word, in an example that the tests build and run.
+#include <filesystem>
+#include <regex>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dsl/diagnostic.h"
+#include "dsl/program.h"
+#include "tests/docs/markdown.h"
+
+namespace einkern::tests {
+namespace {
+
+/// Diagnostics of a block, as a terminal shows them; "" if there are none.
+std::string diagnose(const CodeBlock& block, bool& compiled) {
+  dsl::SourceSet sources;
+  sources.add(block.file + " (block at line " + std::to_string(block.line) + ")", block.text);
+  dsl::DiagnosticBag diagnostics;
+  compiled = dsl::Program::compile(sources, diagnostics).has_value();
+  return dsl::render_text(sources, diagnostics);
+}
+
+TEST(Documents, ExamplesOfTheLanguageCompileWithoutWarnings) {
+  int count = 0;
+  for (const CodeBlock& block : documented_blocks()) {
+    if (block.language != "ein" || block.mode == "error") continue;
+    ++count;
+    EXPECT_TRUE(block.mode.empty()) << block.file << ":" << block.line << ": what does `" << block.mode
+                                    << "` mean?";
+    bool compiled = false;
+    const std::string text = diagnose(block, compiled);
+    EXPECT_TRUE(compiled && text.empty()) << text;
+  }
+  EXPECT_GE(count, 1) << "no blocks found: are the documents where they were?";
+}
+
+TEST(Documents, ExamplesOfErrorsGiveTheErrorStated) {
+  const std::regex statement("# error: (.*)");
+  for (const CodeBlock& block : documented_blocks()) {
+    if (block.language != "ein" || block.mode != "error") continue;
+    bool compiled = true;
+    const std::string text = diagnose(block, compiled);
+    EXPECT_FALSE(compiled) << block.file << ":" << block.line << ": this compiles\n" << block.text;
+    std::smatch stated;
+    ASSERT_TRUE(std::regex_search(block.text, stated, statement))
+        << block.file << ":" << block.line << ": say which error, as `# error: …`";
+    EXPECT_THAT(text, testing::HasSubstr("error: " + stated[1].str())) << block.file << ":" << block.line;
+  }
+}
+
+TEST(Documents, ExamplesInCppStandInAnExample) {
+  std::string examples;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(EINKERN_TEST_DIR).parent_path() / "examples"))
+    if (entry.path().extension() == ".cpp")
+      examples += read_source_file("examples/" + entry.path().filename().string());
+  int count = 0;
+  for (const CodeBlock& block : documented_blocks()) {
+    if (block.language != "cpp") continue;
+    ++count;
+    EXPECT_NE(examples.find(block.text), std::string::npos)
+        << block.file << ":" << block.line << ": no example has these lines\n"
+        << block.text;
+  }
+  EXPECT_GE(count, 1);
+}
+
+}  // namespace
+}  // namespace einkern::tests
