@@ -184,6 +184,7 @@ class FunctionChecker {
   bool is_scalars_only(const ast::Function& function) const;
   bool is_whole_definition(const ast::Definition& definition) const;
   std::optional<std::vector<Symbol>> inline_body(const CallSite& site, Frame callee);
+  void report_inside(const CallSite& site, const DiagnosticBag& inner);
   void declare_callee_result(const ast::ResultDeclaration& result);
   std::string call_key(const Frame& callee);
   std::vector<AxisId> leading_axes(const Frame& callee);
@@ -217,7 +218,8 @@ class FunctionChecker {
   Value default_in(Frame& callee, const ast::Expression& expression);
   std::optional<ExpressionId> size_in(Frame& callee, const ast::Expression& expression);
   bool require_shapes(const CallSite& site, Frame& callee);
-  bool require(ExpressionId condition, const CallSite& site);
+  bool require_equal(ExpressionId left, ExpressionId right, SourceRange where);
+  bool require(ExpressionId condition, SourceRange where);
   ExpressionId divide_exactly(ExpressionId extent, std::int64_t factor, std::int64_t offset);
   ExpressionId expression_of(const LinearForm& form);
   std::optional<std::vector<ExpressionId>> result_shape(const ast::Call& call);

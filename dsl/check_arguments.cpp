@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dsl/ast_names.h"
 #include "dsl/check.h"
 
 namespace einkern::dsl {
@@ -25,7 +26,8 @@ std::optional<FunctionChecker::CallSite> FunctionChecker::call_site(const ast::C
                                    [](const auto& p) { return p.is_inout; });
   if (table_.failed.contains(&callee)) {
     for (const auto& argument : call.arguments)
-      if (!argument->as<ast::Name>() && !argument->as<ast::Index>()) check_expression(*argument);
+      for (const ast::Identifier& used : free_names(*argument))
+        if (Symbol* symbol = frame().find(used.text)) symbol->used = true;
     return std::nullopt;
   }
   if (updates) {
@@ -228,6 +230,8 @@ DType FunctionChecker::named_type(const Frame& callee, const ast::Identifier& na
   return core::parse_dtype(name.text).value_or(DType::f32);  // the callee is fine, so it is a type
 }
 
+/// In the callee a tensor has the shape that is declared there: require_shapes() has seen to it that the
+/// argument has it too.
 void FunctionChecker::bind_tensors(const CallSite& site, Frame& callee) {
   for (const Argument& argument : site.arguments) {
     if (!argument.view) continue;
@@ -235,6 +239,9 @@ void FunctionChecker::bind_tensors(const CallSite& site, Frame& callee) {
     symbol.kind = Symbol::Kind::tensor;
     symbol.where = argument.parameter->name.range;
     symbol.view = *argument.view;
+    for (std::size_t i = 0; i < symbol.view.shape.size(); ++i)
+      if (const auto declared = size_in(callee, *argument.parameter->shape[i]))
+        symbol.view.shape[i] = *declared;
     symbol.dtype = argument.dtype;
     symbol.declared = true;
     symbol.input = true;

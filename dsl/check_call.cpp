@@ -64,18 +64,15 @@ void FunctionChecker::define_whole(const ast::Definition& definition) {
 /// Makes a call's result the value of a target: element for element.
 bool FunctionChecker::define_result(const ast::Target& target, const Symbol& result) {
   Symbol* symbol = frame().find(target.name.text);
-  const std::vector<ExpressionId>& shape = result.view.shape;
-  if (symbol) {
-    bool agrees = symbol->view.shape.size() == shape.size();
-    for (std::size_t i = 0; agrees && i < shape.size(); ++i)
-      agrees = sizes_.equal(symbol->view.shape[i], shape[i]);
-    if (!agrees) {
-      error(target.name.range, fmt::format("`{}` is declared {}, and the call gives {}", target.name.text,
-                                           shape_text(symbol->view.shape), shape_text(shape)))
-          .note(symbol->where, "declared here");
-      return false;
-    }
+  if (symbol && symbol->view.shape.size() != result.view.shape.size()) {
+    error(target.name.range, fmt::format("`{}` is declared {}, and the call gives {}", target.name.text,
+                                         shape_text(symbol->view.shape), shape_text(result.view.shape)))
+        .note(symbol->where, "declared here");
+    return false;
   }
+  const std::vector<ExpressionId> shape = symbol ? symbol->view.shape : result.view.shape;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (!require_equal(shape[i], result.view.shape[i], target.name.range)) return false;
   std::optional<DType> type = symbol ? std::optional(symbol->dtype) : std::nullopt;
   if (target.type) type = type_named(*target.type);
   if (target.type && !type) return false;
@@ -169,16 +166,30 @@ std::optional<std::vector<Symbol>> FunctionChecker::inline_body(const CallSite& 
   diagnostics_ = outer;
   frame_ = caller;
   if (inner.has_errors()) {
-    const auto first = std::find_if(inner.all().begin(), inner.all().end(),
-                                    [](const auto& d) { return d.severity == Severity::error; });
-    error(site.where, fmt::format("in this call of `{}`: {}", site.callee->name.text, first->message))
-        .note(first->range, "in this definition");
+    report_inside(site, inner);
     return std::nullopt;
   }
   std::vector<Symbol> results;
   for (const ast::ResultDeclaration& result : site.callee->results)
     results.push_back(*callee.find(result.name.text));
   return results;
+}
+
+/// Tells the first error of a callee's body at the call. One that came from a call deeper down is told as it
+/// is.
+void FunctionChecker::report_inside(const CallSite& site, const DiagnosticBag& inner) {
+  static constexpr std::string_view prefix = "in this call of ";
+  const auto first = std::find_if(inner.all().begin(), inner.all().end(),
+                                  [](const auto& d) { return d.severity == Severity::error; });
+  std::string message = first->message;
+  const bool from_below = message.starts_with(prefix);
+  if (from_below) message.erase(0, message.find("`: ") + 3);
+  Diagnostic& diagnostic =
+      error(site.where, fmt::format("{}`{}`: {}", prefix, site.callee->name.text, message));
+  if (from_below)
+    diagnostic.notes = first->notes;
+  else
+    diagnostic.note(first->range, "in this definition");
 }
 
 void FunctionChecker::declare_callee_result(const ast::ResultDeclaration& result) {
@@ -236,8 +247,8 @@ bool FunctionChecker::leading_are_sizes(const CallSite& site, const std::vector<
     if (sizes_.is_over_dims(range.low) && sizes_.is_over_dims(range.high)) continue;
     error(site.where,
           fmt::format(
-              "the arguments of `{0}` depend on `{1}`, whose range depends on more than dims; define the "
-              "whole tensor first, z = {0}(…), and read its elements",
+              "the arguments of `{0}` depend on `{1}`, whose range depends on more than dims and so is no "
+              "size; let `{0}` take the whole tensor, and read its result at `{1}`",
               site.callee->name.text, range.name));
     return false;
   }

@@ -182,27 +182,31 @@ bool FunctionChecker::require_shapes(const CallSite& site, Frame& callee) {
       const auto wanted = size_in(callee, *argument.parameter->shape[i]);
       const ExpressionId given = argument.view->shape[i];
       if (!wanted) return false;
-      if (sizes_.equal(*wanted, given)) continue;
-      if (!require(arena().apply(Op::equal, DType::boolean, {*wanted, given}), site)) return false;
+      if (!require_equal(*wanted, given, argument.expression->range)) return false;
     }
   for (const ast::WhereItem& item : site.callee->where) {
     if (item.derived) continue;
     const auto condition =
         typing_.condition({default_in(callee, *item.expression), item.range}, "a constraint");
-    if (!condition || !require(*condition, site)) return false;
+    if (!condition || !require(*condition, site.where)) return false;
   }
   return true;
 }
 
-bool FunctionChecker::require(ExpressionId condition, const CallSite& site) {
-  const KnownDims unknown(function_.dims.size());
+bool FunctionChecker::require_equal(ExpressionId left, ExpressionId right, SourceRange where) {
+  return sizes_.equal(left, right) || require(arena().apply(Op::equal, DType::boolean, {left, right}), where);
+}
+
+/// Adds a constraint of this function, to be checked when shapes bind; false after an error, if it never
+/// holds.
+bool FunctionChecker::require(ExpressionId condition, SourceRange where) {
   const Expression& node = arena()[condition];
   if (node.op == Op::equal && node.operands[0] == node.operands[1]) return true;
+  const KnownDims unknown(function_.dims.size());
   if (const auto value = evaluate_over_dims(function_, condition, unknown)) {
     if (value->integer != 0) return true;
-    error(site.where, fmt::format("this call of `{}` requires {}, which never holds", site.callee->name.text,
-                                  expression_text(function_, condition)))
-        .note(site.callee->signature, "declared here");
+    error(where,
+          fmt::format("this call requires {}, which never holds", expression_text(function_, condition)));
     return false;
   }
   auto& constraints = function_.constraints;

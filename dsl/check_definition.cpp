@@ -28,6 +28,9 @@ bool mentions(const ast::Expression& expression, std::string_view name) {
 }  // namespace
 
 void FunctionChecker::check_body(const ast::Function& source) {
+  for (const ast::Definition& definition : source.body)
+    for (const ast::Target& target : definition.targets)
+      frame().targets.emplace(target.name.text, target.name.range);
   for (const ast::Definition& definition : source.body) {
     if (diagnostics_->full()) return;
     check_definition(definition);
@@ -100,13 +103,9 @@ bool FunctionChecker::may_name_variable(const ast::Identifier& name) {
   if (const Symbol* symbol = frame().find(name.text)) {
     place = symbol->where;
   } else {
-    const auto& body = frame().source->body;
-    const ast::Target* later = nullptr;
-    for (const ast::Definition& definition : body)
-      for (const ast::Target& target : definition.targets)
-        if (!later && target.name.text == name.text) later = &target;
-    if (!later) return true;
-    place = later->name.range;
+    const auto later = frame().targets.find(name.text);
+    if (later == frame().targets.end()) return true;
+    place = later->second;
   }
   error(name.range,
         fmt::format("the index variable `{}` has the name of something else in this function", name.text))

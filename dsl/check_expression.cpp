@@ -96,18 +96,21 @@ Value FunctionChecker::unknown_name(std::string_view name, SourceRange where) {
           fmt::format("`{}` has no value yet when shapes bind; only dims and numbers may stand here", name));
     return {};
   }
-  const bool later =
-      std::any_of(frame().source->body.begin(), frame().source->body.end(), [&](const auto& definition) {
-        return std::any_of(definition.targets.begin(), definition.targets.end(),
-                           [&](const ast::Target& target) { return target.name.text == name; });
-      });
-  if (later) {
-    error(where, fmt::format("`{}` is read above its definition", name));
+  const auto later = frame().targets.find(name);
+  if (later != frame().targets.end()) {
+    error(where, fmt::format("`{}` is read above its definition", name)).note(later->second, "defined here");
+    return {};
+  }
+  const auto names = visible_names();
+  const std::string_view meant = nearest_name(name, names);
+  if (meant.empty() && frame().dims_only) {
+    error(where,
+          fmt::format("nothing gives the dim `{0}` a value: it stands in no shape of a parameter; add the "
+                      "parameter `{0}: dim`",
+                      name));
     return {};
   }
   Diagnostic& diagnostic = error(where, fmt::format("`{}` is not defined here", name));
-  const auto names = visible_names();
-  const std::string_view meant = nearest_name(name, names);
   if (!meant.empty()) diagnostic.replace(where, std::string(meant));
   return {};
 }
@@ -118,7 +121,9 @@ Value FunctionChecker::check_index(const ast::Index& index, SourceRange where,
     return check_call_index(*call, index, where, alternative);
   const std::string& name = index.base->as<ast::Name>()->text;
   Symbol* symbol = frame().find(name);
-  if (frame().find_variable(name) || (symbol && symbol->kind != Symbol::Kind::tensor)) {
+  const Variable* variable = frame().find_variable(name);
+  if (variable && !variable->axis.valid()) return {};  // it has had its error
+  if (variable || (symbol && symbol->kind != Symbol::Kind::tensor)) {
     error(index.base->range, fmt::format("`{}` is no tensor and has no elements", name));
     return {};
   }

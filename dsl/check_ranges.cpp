@@ -1,6 +1,8 @@
 // The part of FunctionChecker that finds what an index variable runs over, from the reads it stands in.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dsl/check.h"
 
 namespace einkern::dsl {
@@ -92,7 +94,9 @@ std::optional<ExpressionId> FunctionChecker::decide_range(const ast::Identifier&
   if (!chosen && !ranges.bounds.empty()) chosen = &ranges.bounds.front();
   if (chosen) return chosen->extent;
   if (ranges.incomplete) return std::nullopt;
-  const std::string dim = function_.dims.empty() ? "N" : function_.dims.front().name;
+  const auto proposed = std::find_if(function_.dims.begin(), function_.dims.end(),
+                                     [](const Dim& dim) { return dim.source == DimSource::shape; });
+  const std::string dim = proposed == function_.dims.end() ? "N" : proposed->name;
   error(variable.range,
         fmt::format("nothing says what `{0}` runs over: it stands alone in no unguarded read; write "
                     "`{0} in 0..{1}` with the size it has",

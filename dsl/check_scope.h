@@ -55,7 +55,8 @@ struct Frame {
   const ast::Function* source = nullptr;
   std::map<std::string, DType, std::less<>> types;
   std::map<std::string, Symbol, std::less<>> symbols;
-  std::vector<Variable> variables;  // innermost last
+  std::map<std::string, SourceRange, std::less<>> targets;  // what the body defines, and where first
+  std::vector<Variable> variables;                          // innermost last
   /// Axes of the caller on which the arguments depend: every tensor defined here has them in front.
   std::vector<AxisId> leading;
   /// Set before the names of local tensors; empty in the function that is being checked.

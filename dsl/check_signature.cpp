@@ -95,6 +95,7 @@ std::optional<Function> FunctionChecker::check() {
   for (const ast::TypeParameter& parameter : source_.type_parameters)
     taken_names_.insert(parameter.name.text);
   top_.dims_only = true;
+  const int errors_before_signature = diagnostics_->error_count();
   declare_dims(source_);
   std::vector<std::vector<ExpressionId>> shapes;
   for (const ast::Parameter& parameter : source_.parameters) shapes.push_back(shape_of(parameter.shape));
@@ -103,7 +104,9 @@ std::optional<Function> FunctionChecker::check() {
   declare_results(source_);
   require_bound_dims();
   top_.dims_only = false;
-  if (source_.incomplete) return std::nullopt;
+  // In a body whose shapes or types are unknown, one mistake would be told many times.
+  const bool unclear = source_.incomplete || diagnostics_->error_count() > errors_before_signature;
+  if (unclear) return std::nullopt;
   check_body(source_);
   require_defined_results();
   const bool fine = diagnostics_->error_count() == errors_before && !diagnostics_->full();

@@ -145,6 +145,7 @@ void append(DiagnosticBag& target, const DiagnosticBag& source) {
     else
       target.warning(diagnostic.range, diagnostic.message) = diagnostic;
   }
+  if (source.full()) target.error({}, "");  // one too many: the target, having as many, is full too
 }
 
 std::string binding_text(const TypeBinding& types) {
@@ -192,6 +193,10 @@ std::optional<Program> Program::compile(const SourceSet& sources, DiagnosticBag&
   auto state = std::make_shared<State>();
   state->modules = parse(sources, diagnostics);
   register_functions(state->modules, state->table, diagnostics);
+  if (state->table.functions.empty() && !diagnostics.has_errors() && sources.size() > 0)
+    diagnostics.error({},
+                      "there is no function in this source; one is written fn double(x: f32[N]) -> y: f32[N] "
+                      "{ y[i] = 2 * x[i] }");
   for (const ast::Function* function : order_functions(state->table, diagnostics)) {
     if (diagnostics.full()) break;
     auto checked = state->table.failed.contains(function) && !function->incomplete
@@ -218,64 +223,63 @@ const Signature* Program::find(std::string_view function) const {
   return found == state_->table.by_name.end() ? nullptr : &state_->signatures[found->second];
 }
 
+namespace {
+
+core::Error usage(std::string message) { return {core::ErrorKind::usage, std::move(message)}; }
+
+/// Each generic name set, and to a type that it may be.
+core::Result<void> check_types(const Signature& signature, const TypeBinding& types) {
+  for (const auto& [name, allowed] : signature.generics) {
+    const auto chosen = types.find(name);
+    if (chosen == types.end())
+      return usage(fmt::format(
+          "no argument tells type {0} of '{1}': set it, .with(\"{0}\", ek::{2}) or --type {0}={2}", name,
+          signature.name, core::dtype_name(allowed.back())));
+    if (std::find(allowed.begin(), allowed.end(), chosen->second) != allowed.end()) continue;
+    std::string choices;
+    for (const DType type : allowed)
+      choices += fmt::format("{}{}", choices.empty() ? "" : ", ", core::dtype_name(type));
+    return usage(fmt::format("type {} of '{}' may be {}, not {}", name, signature.name, choices,
+                             core::dtype_name(chosen->second)));
+  }
+  for (const auto& [name, type] : types) {
+    const bool declared =
+        std::any_of(signature.generics.begin(), signature.generics.end(),
+                    [&, &wanted = name](const auto& generic) { return generic.first == wanted; });
+    if (!declared) return usage(fmt::format("'{}' has no type parameter {}", signature.name, name));
+  }
+  return {};
+}
+
+}  // namespace
+
 core::Result<TypeBinding> Program::deduce(const Signature& signature,
                                           const std::vector<std::optional<DType>>& arguments,
                                           const TypeBinding& given) const {
-  const auto usage = [](std::string message) {
-    return core::Error{core::ErrorKind::usage, std::move(message)};
-  };
-  TypeBinding types;
-  for (const auto& [name, allowed] : signature.generics) {
-    std::optional<DType> type;
-    std::string origin;
-    if (const auto set = given.find(name); set != given.end()) type = set->second;
-    for (std::size_t i = 0; i < std::min(arguments.size(), signature.parameters.size()); ++i) {
-      const SignatureItem& parameter = signature.parameters[i];
-      if (parameter.generic != name || !arguments[i]) continue;
-      const bool scalar = parameter.kind == SignatureItem::Kind::scalar;  // a host value is converted
-      if (type && *type != *arguments[i] && !scalar)
-        return usage(fmt::format("type {} of '{}' is {}{}, but argument '{}' holds {}", name, signature.name,
-                                 core::dtype_name(*type), origin, parameter.name,
-                                 core::dtype_name(*arguments[i])));
-      if (!type) {
-        type = arguments[i];
-        origin = fmt::format(" by argument '{}'", parameter.name);
-      }
-    }
-    if (!type && allowed.size() == 1) type = allowed.front();
-    if (!type)
-      return usage(fmt::format(
-          "no argument tells type {0} of '{1}': set it, .with(\"{0}\", ek::{2}) or --type {0}={2}", name,
-          signature.name, core::dtype_name(allowed.front())));
-    types[name] = *type;
+  TypeBinding types = given;
+  std::map<std::string, std::string> origins;
+  for (std::size_t i = 0; i < std::min(arguments.size(), signature.parameters.size()); ++i) {
+    const SignatureItem& parameter = signature.parameters[i];
+    if (parameter.generic.empty() || !arguments[i]) continue;
+    const auto [known, added] = types.emplace(parameter.generic, *arguments[i]);
+    if (added) origins[parameter.generic] = fmt::format(" by argument '{}'", parameter.name);
+    const bool converts = parameter.kind == SignatureItem::Kind::scalar;  // a host value takes any type
+    if (known->second != *arguments[i] && !converts)
+      return usage(fmt::format("type {} of '{}' is {}{}, but argument '{}' holds {}", parameter.generic,
+                               signature.name, core::dtype_name(known->second), origins[parameter.generic],
+                               parameter.name, core::dtype_name(*arguments[i])));
   }
-  for (const auto& [name, type] : given)
-    if (!types.contains(name))
-      return usage(fmt::format("'{}' has no type parameter {}", signature.name, name));
+  for (const auto& [name, allowed] : signature.generics)
+    if (allowed.size() == 1) types.emplace(name, allowed.front());
+  EINKERN_CHECK_OK(check_types(signature, types));
   return types;
 }
 
 core::Result<std::shared_ptr<const Function>> Program::instantiate(std::string_view function,
                                                                    const TypeBinding& types) const {
-  const auto usage = [](std::string message) {
-    return core::Error{core::ErrorKind::usage, std::move(message)};
-  };
   const Signature* signature = find(function);
   if (!signature) return usage(fmt::format("there is no function '{}'", function));
-  for (const auto& [name, allowed] : signature->generics) {
-    const auto chosen = types.find(name);
-    if (chosen == types.end()) return usage(fmt::format("type {} of '{}' is not set", name, function));
-    if (std::find(allowed.begin(), allowed.end(), chosen->second) != allowed.end()) continue;
-    std::string choices;
-    for (const DType type : allowed)
-      choices += fmt::format("{}{}", choices.empty() ? "" : ", ", core::dtype_name(type));
-    return usage(fmt::format("type {} of '{}' may be {}, not {}", name, function, choices,
-                             core::dtype_name(chosen->second)));
-  }
-  if (types.size() != signature->generics.size())
-    return usage(fmt::format("'{}' has {} type parameter(s), and {} were set", function,
-                             signature->generics.size(), types.size()));
-
+  EINKERN_CHECK_OK(check_types(*signature, types));
   const std::string key = instance_key(function, types);
   {
     const std::lock_guard lock(state_->mutex);
@@ -287,8 +291,7 @@ core::Result<std::shared_ptr<const Function>> Program::instantiate(std::string_v
   if (!checked)
     return core::Error{
         core::ErrorKind::compile,
-        fmt::format("'{}' with {}: {}", function, binding_text(types),
-                    diagnostics.empty() ? "it cannot be checked" : diagnostics.all().front().message)};
+        fmt::format("'{}' with {}: {}", function, binding_text(types), diagnostics.all().front().message)};
   auto instance = finished(std::move(*checked));
   const std::lock_guard lock(state_->mutex);
   return state_->instances.emplace(key, std::move(instance)).first->second;  // whoever came first wins
