@@ -42,7 +42,7 @@ struct TuneOutcome {
   TuningRecord record;
   bool from_record = false;         // there was a record already and `more` was not asked for
   bool nothing_to_measure = false;  // an empty tensor: no launch, no record
-  bool interrupted = false;
+  bool interrupted = false;         // before anything was measured the record is empty, and not stored
 };
 
 /// Tunes one kernel and stores its record in process_records(). If every candidate fails, an error that lists

@@ -22,7 +22,8 @@ core::Result<std::vector<autotune::TuneOutcome>> tune_call(const dsl::Function& 
       if (!seen.insert(autotune::record_key(context).fingerprint()).second) continue;
       EINKERN_TRY(autotune::TuneOutcome outcome, autotune::tune_kernel(context, *device, options, progress));
       const bool interrupted = outcome.interrupted;
-      outcomes.push_back(std::move(outcome));
+      const bool found_nothing = interrupted && outcome.record.schedule.empty();
+      if (!found_nothing) outcomes.push_back(std::move(outcome));
       if (interrupted) return outcomes;
     }
   return outcomes;

@@ -21,12 +21,15 @@ Value or_abort(core::Result<Value> result) {
   std::abort();
 }
 
-/// Caches and records of these tests lie in a folder of their own; the worker is the one that was built.
+/// Caches and records of these tests lie in a folder of their own, which a test that starts this program
+/// again passes on; the worker is the one that was built.
 class TuningEnvironment : public ::testing::Environment {
  public:
   void SetUp() override {
-    setenv("EINKERN_CACHE_DIR", folder_.path().c_str(), 1);
-    setenv("EINKERN_RECORDS", (folder_.path() + "/records").c_str(), 1);
+    const char* given = std::getenv(folder_variable);
+    const std::string folder = given != nullptr ? given : folder_.path();
+    setenv("EINKERN_CACHE_DIR", folder.c_str(), 1);
+    setenv("EINKERN_RECORDS", (folder + "/records").c_str(), 1);
     setenv("EINKERN_WORKER", EINKERN_WORKER_PROGRAM, 1);
   }
 

@@ -36,6 +36,9 @@ core::Emission first_emission(const codegen::KernelContext& context);
 std::shared_ptr<const runtime::CompiledKernel> compiled(const core::Emission& emission,
                                                         const runtime::Device& device);
 
+/// Environment variable: the folder of this program's caches and records.
+inline constexpr const char* folder_variable = "EINKERN_TUNER_TEST_FOLDER";
+
 /// A folder that is removed with everything in it.
 class TemporaryFolder {
  public:

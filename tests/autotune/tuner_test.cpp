@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
 #include "autotune/candidates.h"
+#include "runtime/child_process.h"
 #include "tests/autotune/kernels.h"
 
 namespace einkern::autotune {
@@ -250,6 +252,34 @@ TEST_F(TunerTest, AllCandidatesFailingIsAnErrorThatListsTheReasons) {
   const auto rescued = tune_kernel(function.context(), picky, options, nullptr);
   ASSERT_TRUE(rescued.ok()) << rescued.error().message;
   EXPECT_EQ(rescued->record.schedule, "cpu.points");
+}
+
+/// Tunes, or takes the record of a process before.
+TEST(TunerProcess, TunesOnceForAllProcesses) {
+  const auto device = testing::cpu_device();
+  if (!device) GTEST_SKIP() << "built without LLVM";
+  const BoundFunction function(product, {{40, 40}, {40, 40}}, device->facts());
+  const bool is_first = !process_records().find(record_key(function.context())).has_value();
+  const auto outcome = tune_kernel(function.context(), *device, {.seconds = 20, .candidates = 2}, nullptr);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(outcome->from_record, !is_first);
+  if (const char* wanted = std::getenv("EINKERN_TUNER_TEST_RECORD")) {
+    EXPECT_EQ(outcome->record.schedule + " " + outcome->record.configuration, wanted);
+    EXPECT_TRUE(outcome->from_record);
+    return;
+  }
+  // The same test again, in a process of its own on this one's records.
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  setenv(testing::folder_variable, std::getenv("EINKERN_CACHE_DIR"), 1);
+  setenv("EINKERN_TUNER_TEST_RECORD",
+         (outcome->record.schedule + " " + outcome->record.configuration).c_str(), 1);
+  auto child = runtime::ChildProcess::start(program, {"--gtest_filter=TunerProcess.*"});
+  unsetenv(testing::folder_variable);
+  unsetenv("EINKERN_TUNER_TEST_RECORD");
+  ASSERT_TRUE(child.ok()) << child.error().message;
+  const auto status = child->wait(std::chrono::seconds(60));
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(status->text(), "exit status 0");
 }
 
 TEST_F(TunerTest, CandidatesAreDistinctAndEveryScheduleHasSome) {

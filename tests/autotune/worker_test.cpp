@@ -48,6 +48,27 @@ class WorkerTest : public ::testing::Test {
     return emission;
   }
 
+  /// The right kernel, after which `body` runs, once a launch: `%before` counts the launches before it and
+  /// `%tensor` is z; it ends in a branch to `done`.
+  core::Emission counting(const std::string& body) const {
+    core::Emission emission = right_;
+    const std::string entry = emission.entries.at(0), real = entry + "_real";
+    emission.source.replace(emission.source.find("@" + entry + "("), entry.size() + 1, "@" + real);
+    emission.source += fmt::format(
+        "@launches = internal global i32 0\n"
+        "define void @{}(ptr %arguments, i64 %begin, i64 %end, ptr %scratch) {{\n"
+        "  call void @{}(ptr %arguments, i64 %begin, i64 %end, ptr %scratch)\n"
+        "  %slot = getelementptr i64, ptr %arguments, i64 {}\n"
+        "  %tensor = load ptr, ptr %slot\n"
+        "  %first = icmp eq i64 %begin, 0\n"
+        "  br i1 %first, label %count, label %done\n"
+        "count:\n"
+        "  %before = atomicrmw add ptr @launches, i32 1 seq_cst\n{}"
+        "done:\n  ret void\n}}\n",
+        entry, real, slot("z"), body);
+    return emission;
+  }
+
   core::Result<std::unique_ptr<WorkerMeasurer>> start(const std::vector<core::Emission>& emissions,
                                                       double estimate = 1e-6) {
     std::vector<MeasuredKernel> kernels;
@@ -112,19 +133,13 @@ TEST_F(WorkerTest, EveryBadKernelFallsOutWithItsReasonAndTheNextIsMeasured) {
 }
 
 TEST_F(WorkerTest, AKernelThatFaultsWhileTimedIsTheOnlyOneToFallOut) {
-  // Right in its check, a fault at its second launch: it counts in a variable of its own module.
-  core::Emission late = right_;
-  const std::string entry = late.entries.at(0), real = entry + "_real";
-  late.source.replace(late.source.find("@" + entry + "("), entry.size() + 1, "@" + real);
-  late.source += fmt::format(
-      "@launches = internal global i32 0\n"
-      "define void @{}(ptr %arguments, i64 %begin, i64 %end, ptr %scratch) {{\n"
-      "  %before = atomicrmw add ptr @launches, i32 1 seq_cst\n"
-      "  %late = icmp sge i32 %before, 2000\n"
-      "  br i1 %late, label %fault, label %work\n"
-      "fault:\n  store volatile i32 1, ptr inttoptr (i64 8 to ptr)\n  ret void\n"
-      "work:\n  call void @{}(ptr %arguments, i64 %begin, i64 %end, ptr %scratch)\n  ret void\n}}\n",
-      entry, real);
+  const core::Emission late = counting(R"(
+  %late = icmp sge i32 %before, 2000
+  br i1 %late, label %fault, label %done
+fault:
+  store volatile i32 1, ptr inttoptr (i64 8 to ptr)
+  br label %done
+)");
   const auto measurer = start({right_, late});
   ASSERT_TRUE(measurer.ok()) << measurer.error().message;
   EXPECT_EQ((*measurer)->admit(0).outcome, "");
@@ -133,6 +148,23 @@ TEST_F(WorkerTest, AKernelThatFaultsWhileTimedIsTheOnlyOneToFallOut) {
   EXPECT_EQ(timings[0].outcome, "");
   EXPECT_EQ(timings[0].samples.size(), 40u);
   EXPECT_THAT(timings[1].outcome, StartsWith("fault: the worker ended with signal 11"));
+}
+
+TEST_F(WorkerTest, AKernelWhoseBitsChangeIsNotConfirmed) {
+  // Every other launch adds a unit in the last place to the first element, well within the tolerance.
+  const auto measurer = start({counting(R"(
+  %parity = and i32 %before, 1
+  %odd = icmp eq i32 %parity, 1
+  br i1 %odd, label %change, label %done
+change:
+  %value = load i32, ptr %tensor
+  %next = add i32 %value, 1
+  store i32 %next, ptr %tensor
+  br label %done
+)")});
+  ASSERT_TRUE(measurer.ok()) << measurer.error().message;
+  EXPECT_EQ((*measurer)->admit(0).outcome, "");
+  EXPECT_EQ((*measurer)->confirm(0), "wrong: two runs give different bits in z");
 }
 
 TEST_F(WorkerTest, TheSameCodeIsMeasuredOnce) {
