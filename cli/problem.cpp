@@ -4,6 +4,7 @@
 #include <charconv>
 #include <fstream>
 #include <iostream>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -151,10 +152,20 @@ core::Result<dsl::TypeBinding> choose_types(const ProblemOptions& options, const
     types[pair.first] = *type;
   }
   std::vector<std::optional<DType>> deduced;
+  std::set<std::string> told;
   for (const dsl::SignatureItem& item : signature.parameters) {
     const auto it = arrays.find(item.name);
     const bool open = it != arrays.end() && !types.contains(item.generic);
     deduced.push_back(open ? std::optional(it->second.dtype) : std::nullopt);
+    if (open) told.insert(item.generic);
+  }
+  // What neither an option nor a file tells is f32, where that is allowed: random data has no type of its
+  // own.
+  for (const auto& [generic, allowed] : signature.generics) {
+    if (types.contains(generic) || told.contains(generic)) continue;
+    if (std::find(allowed.begin(), allowed.end(), DType::f32) == allowed.end()) continue;
+    types[generic] = DType::f32;
+    notice(fmt::format("{} is f32; --type {}=… sets another", generic, generic));
   }
   return program.deduce(signature, deduced, types);
 }
