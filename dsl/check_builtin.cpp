@@ -2,6 +2,8 @@
 // types, and the compositions, which are lowered here to operations.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dsl/check.h"
 
 namespace einkern::dsl {
@@ -77,7 +79,9 @@ Value FunctionChecker::compose(const Composition& composition, const Operand& ar
 
 /// max and min of two or more arguments, from the left, all in their common type.
 Value FunctionChecker::fold_extremes(Op op, std::vector<Operand> arguments, SourceRange where) {
-  if (arguments.size() > 2) {
+  const bool literals = std::all_of(arguments.begin(), arguments.end(),
+                                    [](const Operand& argument) { return argument.value.is_literal(); });
+  if (!literals && arguments.size() > 2) {
     const auto common = typing_.unify(arguments, where);
     if (!common) return {};
     for (Operand& argument : arguments)

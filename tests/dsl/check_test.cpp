@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
     Casts, TypeRule,
     ::testing::Values(Rule{"bf16(x[i])", "f32: bf16(x[i0])"}, Rule{"bf16(e4[i])", "f32: bf16(e4[i0])"},
                       Rule{"i8(x[i])", "i32: i8(x[i0])"}, Rule{"f64(1)", "f64: f64(1.0)"},
-                      Rule{"bf16(0.1)", "f32: f32(0.10009766)"}, Rule{"i32(2.7)", "i32: i32(2)"},
+                      Rule{"bf16(0.1)", "f32: f32(0.100097656)"}, Rule{"i32(2.7)", "i32: i32(2)"},
                       Rule{"u8(257)", "i32: i32(1)"}, Rule{"bool(x[i])", "bool: bool(x[i0])"},
                       Rule{"f32(b[i])", "f32: f32(b[i0])"}, Rule{"f32(x[i])", "f32: x[i0]"},
                       Rule{"bitcast(u32, x[i])", "u32: bitcast(u32, x[i0])"},
