@@ -24,10 +24,11 @@ GuardedTensor::GuardedTensor(const ProblemTensor& tensor, runtime::Device& devic
     fill_elements(tensor_, Filling::small_integers, initial_.data() + guard_bytes + tensor_.first_byte);
 }
 
-core::Result<GuardedTensor> GuardedTensor::make(const ProblemTensor& tensor, runtime::Device& device) {
+core::Result<GuardedTensor> GuardedTensor::make(const ProblemTensor& tensor, runtime::Device& device,
+                                                runtime::Stream stream) {
   GuardedTensor made(tensor, device);
   EINKERN_TRY(made.memory_, device.allocate(static_cast<std::int64_t>(made.initial_.size())));
-  EINKERN_CHECK_OK(made.reset({}));
+  EINKERN_CHECK_OK(made.reset(stream));
   return made;
 }
 

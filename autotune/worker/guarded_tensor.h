@@ -13,7 +13,8 @@ class GuardedTensor {
  public:
   /// Allocates and fills: inputs with small integers, outputs and all room between and around elements with
   /// poison.
-  static core::Result<GuardedTensor> make(const ProblemTensor& tensor, runtime::Device& device);
+  static core::Result<GuardedTensor> make(const ProblemTensor& tensor, runtime::Device& device,
+                                          runtime::Stream stream);
   GuardedTensor(GuardedTensor&& other) noexcept;
   GuardedTensor& operator=(GuardedTensor&&) = delete;
   ~GuardedTensor();

@@ -54,7 +54,7 @@ Reply Session::perform(const SetProblem& request) {
   kernels_.clear();
   flush_ = nullptr;
   for (const ProblemTensor& tensor : problem_.tensors) {
-    auto made = GuardedTensor::make(tensor, *device_);
+    auto made = GuardedTensor::make(tensor, *device_, stream_);
     if (!made) return failed("memory", made.error());
     tensors_.push_back(std::move(*made));
   }
