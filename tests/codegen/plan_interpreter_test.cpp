@@ -7,6 +7,7 @@
 #include "codegen/plan/verify.h"
 #include "tests/codegen/random_call.h"
 #include "tests/support/conformance.h"
+#include "tests/support/random_program.h"
 
 namespace einkern::testing {
 namespace {
@@ -50,6 +51,24 @@ INSTANTIATE_TEST_SUITE_P(Conformance, PlanOfCase,
                          ::testing::Range(std::size_t{0}, conformance_cases().size()), [](const auto& test) {
                            return conformance_cases()[test.param].function + "_" + std::to_string(test.param);
                          });
+
+/// Every plan of a call in turn; the first that fails.
+core::Result<Results> run_all_plans(const Call& call) {
+  const std::vector<Plan> plans = codegen::make_plans(call.function);
+  for (const Plan& plan : plans)
+    if (const auto violation = plan_violation(plan))
+      return core::Error{core::ErrorKind::internal, *violation + "\n" + describe(plan)};
+  for (const Plan& plan : plans)
+    if (const std::string difference = difference_from_reference(call, run_plan(plan)); !difference.empty())
+      return core::Error{core::ErrorKind::internal, difference + "\n" + describe(plan)};
+  return run_plan(plans.front())(call);
+}
+
+TEST(PlansOfRandomPrograms, GiveTheReferencesResults) {
+  constexpr std::uint64_t programs = 200;
+  for (std::uint64_t seed = 0; seed < programs; ++seed)
+    EXPECT_EQ(check_random_program(seed, run_all_plans), "");
+}
 
 }  // namespace
 }  // namespace einkern::testing
