@@ -327,10 +327,10 @@ class ContractionSchedule final : public Schedule {
         {"rows", {14, 12, 8, 6, 4, 2, 1}, true, "rows of the block held in registers"},
         {"vectors", {2, 3, 4, 1}, true, "vectors of columns of the block held in registers"},
         {"unroll", {1, 2, 4}, true, "steps of the sum in one turn of the innermost loop"},
-        {"mc", {112, 56, 224, 448}, false, "rows of the result that a task computes, about"},
+        {"mc", {112, 56, 224, 28}, false, "rows of the result that a task computes, about"},
         {"nc", {1024, 512, 256, 4096}, false, "columns of the result that a task computes, about"},
         {"kc",
-         {384, 256, 512, 1024, 4096},
+         {1024, 512, 256, 2048},
          false,
          "steps of the sum for which a task packs its rows at once, about"}};
     space.constraints = {{"the accumulators, a row of b and two of a fit the vector registers",

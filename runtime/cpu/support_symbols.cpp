@@ -9,13 +9,6 @@
 namespace einkern::runtime::cpu {
 namespace {
 
-// Rounding a double to a narrow float must happen in one step (through float it would round twice); no CPU
-// has an instruction for it, so emitted code calls these.
-template <DType type>
-std::uint32_t encode_f64(double value) {
-  return static_cast<std::uint32_t>(core::encode_float(type, value));
-}
-
 // LLVM's names for half conversions on a CPU that lacks F16C. The half travels in an SSE register on x86-64.
 #if defined(__x86_64__)
 _Float16 truncate_f32_to_f16(float value) {
@@ -77,10 +70,6 @@ std::span<const SupportSymbol> support_symbols() {
       symbol("memcpy", &std::memcpy),
       symbol("memset", &std::memset),
       symbol("memmove", &std::memmove),
-      symbol("ek_f64_to_f16", &encode_f64<DType::f16>),
-      symbol("ek_f64_to_bf16", &encode_f64<DType::bf16>),
-      symbol("ek_f64_to_f8e4m3", &encode_f64<DType::f8e4m3>),
-      symbol("ek_f64_to_f8e5m2", &encode_f64<DType::f8e5m2>),
 #if defined(__x86_64__)
       symbol("__truncsfhf2", &truncate_f32_to_f16),
       symbol("__extendhfsf2", &extend_f16_to_f32),

@@ -162,7 +162,11 @@ core::Result<std::vector<core::Emission>> emit_for_cpu(const Call& call, const C
     if (schedule == nullptr) return core::Error{core::ErrorKind::internal, "no schedule fits " + kernel.name};
     std::vector<codegen::Configuration> ranked = codegen::ranked_configurations(*schedule, context, 1000);
     if (ranked.empty()) return core::Error{core::ErrorKind::internal, "no configuration for " + kernel.name};
-    EINKERN_TRY(core::Emission emission, schedule->emit(context, ranked[options.candidate % ranked.size()]));
+    codegen::Configuration chosen = ranked[options.candidate % ranked.size()];
+    if (!options.configuration.empty()) {
+      EINKERN_TRY(chosen, codegen::Configuration::parse(options.configuration));
+    }
+    EINKERN_TRY(core::Emission emission, schedule->emit(context, chosen));
     emissions.push_back(std::move(emission));
   }
   return emissions;

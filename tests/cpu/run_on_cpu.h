@@ -16,6 +16,7 @@ struct CpuOptions {
   std::size_t plan = 0;       // which of the planner's plans
   std::string schedule;       // for every kernel that it fits; empty: the best suited
   std::size_t candidate = 0;  // which of the ranked configurations, modulo their number
+  std::string configuration;  // the configuration itself, if not empty
   /// Order of the dimensions in memory, outermost first, by tensor name: a permutation is a strided view.
   std::map<std::string, std::vector<int>> memory_order;
   int vector_bytes = 0;  // 0: the host's
