@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <bit>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -46,7 +46,10 @@ void for_each_element(const std::vector<std::int64_t>& shape, const std::vector<
 }
 
 std::uint64_t bits_of(DType dtype, double floating, std::int64_t integer) {
-  return core::is_float(dtype) ? core::encode_float(dtype, floating) : static_cast<std::uint64_t>(integer);
+  if (!core::is_float(dtype)) return static_cast<std::uint64_t>(integer);
+  // f8e5m2 has infinities that no store makes (it saturates).
+  if (dtype == DType::f8e5m2 && std::isinf(floating)) return floating < 0 ? 0xfc : 0x7c;
+  return core::encode_float(dtype, floating);
 }
 
 /// A tensor's bytes in memory, with a guard zone before and after that must stay as it is.
@@ -117,7 +120,7 @@ struct Planned {
 core::Result<Planned> make_planned(const Call& call, const CpuOptions& options) {
   std::vector<Plan> plans = codegen::make_plans(call.function);
   if (plans.empty()) return core::Error{core::ErrorKind::internal, "the planner gave no plan"};
-  Planned planned{plans[options.plan % plans.size()], {}, cpu_device().facts()};
+  Planned planned{plans[options.plan % plans.size()], {}, options.facts.value_or(cpu_device().facts())};
   if (options.vector_bytes > 0) planned.facts.vector_bytes = options.vector_bytes;
   std::vector<TensorPlacement> placements(call.function->tensors.size());
   for (std::size_t t = 0; t < placements.size(); ++t) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "codegen/schedule.h"
@@ -19,7 +20,8 @@ struct CpuOptions {
   std::string configuration;  // the configuration itself, if not empty
   /// Order of the dimensions in memory, outermost first, by tensor name: a permutation is a strided view.
   std::map<std::string, std::vector<int>> memory_order;
-  int vector_bytes = 0;  // 0: the host's
+  int vector_bytes = 0;                    // 0: the machine's
+  std::optional<core::DeviceFacts> facts;  // of the machine to emit for, if not this one
 };
 
 /// The device, opened once.
