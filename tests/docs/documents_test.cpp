@@ -51,6 +51,19 @@ TEST(Documents, ExamplesOfErrorsGiveTheErrorStated) {
   }
 }
 
+TEST(Documents, TheLanguagesReferenceNamesEveryOperation) {
+  const std::string reference = read_source_file("docs/language.md");
+  for (const std::string spelling : {
+#define EINKERN_OP(id, spelling, arity, rule, cost, documentation) spelling,
+#include "dsl/ops.def"
+       }) {
+    const bool named = reference.find("`" + spelling + "`") != std::string::npos ||
+                       reference.find("`" + spelling + "(") != std::string::npos;
+    EXPECT_TRUE(named || spelling == "|" || spelling.find_first_of("=<>!") != std::string::npos)
+        << "docs/language.md does not name " << spelling;  // comparisons stand there as one
+  }
+}
+
 TEST(Documents, ExamplesInCppStandInAnExample) {
   std::string examples;
   for (const auto& entry : std::filesystem::directory_iterator(
