@@ -162,8 +162,9 @@ MessageChannel parent_channel() {
 core::Result<std::string> find_program(const std::string& name, std::string_view variable,
                                        const Environment& environment) {
   const fs::path here = own_folder();
-  std::vector<fs::path> candidates = {here / name, here / "../bin" / name,
-                                      here / "../libexec/einkern" / name};
+  // The last is where libraries stand in a folder of their architecture, as in /usr/lib/x86_64-linux-gnu.
+  std::vector<fs::path> candidates = {here / name, here / "../bin" / name, here / "../libexec/einkern" / name,
+                                      here / "../../bin" / name};
   if (std::string named = environment(variable); !named.empty()) candidates = {std::move(named)};
   std::string tried;
   for (const fs::path& candidate : candidates) {

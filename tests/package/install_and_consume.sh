@@ -6,6 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$1; shift
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+export EINKERN_CACHE_DIR="$folder/cache"
 
 cmake --install "$build" --prefix "$folder/prefix" >"$folder/install.log"
 cmake -S "$here" -B "$folder/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$folder/prefix" "$@"
