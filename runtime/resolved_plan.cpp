@@ -79,9 +79,9 @@ class ArgumentPacker {
 
   Result<void> add(const core::DivisorArgument& argument) {
     EINKERN_TRY(const std::int64_t value, argument.divisor.evaluate(symbols_));
-    if (value < 1 || value >= divisor_limit)
+    if (value < 0 || value >= divisor_limit)
       return failure(
-          fmt::format("the divisor '{}' = {} is outside [1, 2^31)", argument.divisor.text(), value));
+          fmt::format("the divisor '{}' = {} is outside [0, 2^31)", argument.divisor.text(), value));
     if (!for_gpu_) {
       template_.words.push_back(static_cast<std::uint64_t>(value));
       return {};

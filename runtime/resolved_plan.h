@@ -75,7 +75,7 @@ struct ResolvedPlan {
 };
 
 /// Evaluates every size with `symbols`. A size that is negative, does not fit its argument, or a divisor
-/// outside [1, 2^31) in a step that runs, is an error. Scratch and counter buffers get room in the workspace;
+/// outside [0, 2^31) in a step that runs, is an error. Scratch and counter buffers get room in the workspace;
 /// inputs, outputs and constants come from the caller. A plan of KernelSteps gets a GPU's argument words,
 /// CpuSteps the CPU's.
 core::Result<ResolvedPlan> resolve(const core::LaunchPlan& plan, const core::SymbolValues& symbols);

@@ -51,7 +51,8 @@ std::string combined_text(Reduction reduction, DType type, Arithmetic arithmetic
     case Reduction::minimum:
       return floating ? fmt::format("ek_min_{}({}, {})", suffix, a, b) : fmt::format("min({}, {})", a, b);
     case Reduction::any:
-      return fmt::format("{} | {}", a, b);  // never "||": b may be a shuffle, in which every lane must take part
+      return fmt::format("{} | {}", a,
+                         b);  // never "||": b may be a shuffle, in which every lane must take part
     case Reduction::all:
       return fmt::format("{} & {}", a, b);
     default:

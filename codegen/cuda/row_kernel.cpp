@@ -103,13 +103,7 @@ RowKernelEmitter::RowKernelEmitter(KernelWriter& kernel, const RowMapping& mappi
       emitter_(kernel),
       mapping_(mapping),
       shape_(row_shape(kernel.context())),
-      block_(emitter_, shape_.columns.back(), mapping.vector, column_roots()) {}
-
-std::vector<ExpressionId> RowKernelEmitter::column_roots() const {
-  std::vector<ExpressionId> roots = fold_bodies(shape_.form);
-  for (const Store& store : shape_.column_stores) roots.push_back(store.value);
-  return roots;
-}
+      block_(emitter_, shape_.columns.back(), mapping.vector, fold_bodies(shape_.form)) {}
 
 LaunchShape RowKernelEmitter::emit() {
   const core::SizeExpression rows = product_of_sizes(kernel_, shape_.rows);
@@ -158,8 +152,7 @@ void RowKernelEmitter::bind_row(const LinearGrid& grid) {
   }
   row_ = kernel_.names().unique("i",
                                 shape_.rows.size() == 1 ? kernel_.graph().arena[shape_.rows[0]].name : "row");
-  guarded_rows_ = per_block > 1;
-  if (!guarded_rows_) {
+  if (per_block == 1) {
     body().line(fmt::format("const {0} {1} = ({0}){2};", type, row_, grid.block));
   } else {
     const std::string unclamped = kernel_.names().unique("i", "row_or_more");
@@ -304,10 +297,10 @@ void RowKernelEmitter::exchange_in_shared(const Accumulator& accumulator) {
   const std::string part = kernel_.names().unique("i", "part");
   body().line("#pragma unroll");
   body().open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", part, parts));
-  const std::string at = by_member
-                             ? fmt::format("{} * {} + {}", part, mapping_.rows_per_block(), row_in_block_)
-                         : guarded_rows_ ? fmt::format("{} * {} + {}", row_in_block_, parts, part)
-                                         : part;
+  const std::string at =
+      by_member ? fmt::format("{} * {} + {}", part, mapping_.rows_per_block(), row_in_block_)
+      : mapping_.rows_per_block() > 1 ? fmt::format("{} * {} + {}", row_in_block_, parts, part)
+                                      : part;
   emitter_.combine(accumulator, fmt::format("{}[{}]", value_name, at),
                    index_name.empty() ? "" : fmt::format("{}[{}]", index_name, at));
   body().close();
@@ -315,8 +308,8 @@ void RowKernelEmitter::exchange_in_shared(const Accumulator& accumulator) {
 
 void RowKernelEmitter::emit_row_stores() {
   body().comment("one member writes the row's results");
-  body().open(guarded_rows_ ? fmt::format("if ({} == 0 && {})", member_, active_)
-                            : fmt::format("if ({} == 0)", member_));
+  body().open(!active_.empty() ? fmt::format("if ({} == 0 && {})", member_, active_)
+                               : fmt::format("if ({} == 0)", member_));
   {
     const ExpressionEmitter::Scope scope(emitter_);
     emitter_.store_all(shape_.row_stores);
@@ -326,12 +319,21 @@ void RowKernelEmitter::emit_row_stores() {
 
 void RowKernelEmitter::emit_column_stores() {
   body().comment("the row's elements");
-  for (const Store& store : shape_.column_stores) emitter_.hoist(store.value, shape_.columns);
-  if (guarded_rows_) body().open(fmt::format("if ({})", active_));
+  std::vector<ExpressionId> values;
+  for (const Store& store : shape_.column_stores) {
+    emitter_.hoist(store.value, shape_.columns);
+    values.push_back(store.value);
+  }
+  if (!active_.empty()) body().open(fmt::format("if ({})", active_));
   for_each_vector([&](const std::string& slot) {
-    block_.emit_stores(shape_.column_stores, emitter_.axis_text(shape_.columns.back()), slot, {});
+    VectorBlock others(emitter_, shape_.columns.back(), mapping_.vector, values, block_.reads());
+    others.declare(1);
+    others.load("", {});
+    const VectorBlock::Hooks hooks{
+        .bind_element = [&](const std::string& element) { block_.bind(slot, element); }};
+    others.emit_stores(shape_.column_stores, emitter_.axis_text(shape_.columns.back()), "", hooks);
   });
-  if (guarded_rows_) body().close();
+  if (!active_.empty()) body().close();
 }
 
 namespace {
@@ -358,8 +360,8 @@ Partials partials_of(KernelWriter& kernel, const Accumulator& accumulator, std::
 
 void RowKernelEmitter::emit_partials(const std::vector<Running>& running) {
   body().comment("one member keeps the part's results for the second kernel");
-  body().open(guarded_rows_ ? fmt::format("if ({} == 0 && {})", member_, active_)
-                            : fmt::format("if ({} == 0)", member_));
+  body().open(!active_.empty() ? fmt::format("if ({} == 0 && {})", member_, active_)
+                               : fmt::format("if ({} == 0)", member_));
   const std::string at =
       fmt::format("{} * {} + blockIdx.y", row_, kernel_.constant("splits", mapping_.splits));
   for (std::size_t i = 0; i < running.size(); ++i) {

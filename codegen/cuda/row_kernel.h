@@ -57,7 +57,6 @@ class RowKernelEmitter {
   void open_vector_loop(const std::string& tile, std::string& slot);
   void reduce_over_members(const ExpressionEmitter::Accumulator& accumulator);
   void exchange_in_shared(const ExpressionEmitter::Accumulator& accumulator);
-  std::vector<ExpressionId> column_roots() const;
 
   TextWriter& body() { return kernel_.body(); }
 
@@ -65,10 +64,9 @@ class RowKernelEmitter {
   ExpressionEmitter emitter_;
   RowMapping mapping_;
   RowShape shape_;
-  VectorBlock block_;
+  VectorBlock block_;  // what the folds read: stays in registers where the row is resident
   std::string member_, row_in_block_, row_, split_, begin_, end_;
   std::string active_;  // whether the row exists, where the last block may have rows to spare
-  bool guarded_rows_ = false;
 };
 
 /// Writes the second kernel of a split reduction: merges each row's partial results, then stores.

@@ -32,7 +32,7 @@ struct RowFacts {
   bool column_stores = false;
   bool contiguous_columns = false, contiguous_rows = false;
   int widest = 1;        // consecutive columns of one access that also divide the row
-  int column_bytes = 0;  // read at each element
+  int column_bytes = 0;  // that the folds read at each element
 };
 
 RowFacts facts_of(const KernelContext& context) {
@@ -46,7 +46,6 @@ RowFacts facts_of(const KernelContext& context) {
   facts.sweeps = facts.levels + (facts.column_stores ? 1 : 0);
   std::vector<ExpressionId> roots;
   for (const Fold& fold : shape.form.folds) roots.push_back(fold.body);
-  for (const Store& store : shape.column_stores) roots.push_back(store.value);
   const AxisId column = shape.columns.back();
   for (const ExpressionId read : reads_of(graph.arena, roots)) {
     const TensorId tensor{graph.arena[read].index};

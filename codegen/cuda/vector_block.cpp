@@ -59,13 +59,10 @@ VectorBlock::VectorBlock(ExpressionEmitter& emitter, AxisId axis, int width,
   }
 }
 
-int VectorBlock::bytes() const {
-  int total = 0;
-  for (const VectorRead& read : reads_) {
-    const dsl::Function& graph = emitter_.kernel().graph();
-    total += width_ * core::size_bytes(graph[TensorId{graph.arena[read.read].index}].dtype);
-  }
-  return total;
+std::vector<ExpressionId> VectorBlock::reads() const {
+  std::vector<ExpressionId> reads;
+  for (const VectorRead& read : reads_) reads.push_back(read.read);
+  return reads;
 }
 
 std::string VectorBlock::slot_text(const std::string& registers, std::string_view slot) const {

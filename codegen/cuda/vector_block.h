@@ -22,8 +22,8 @@ class VectorBlock {
               const std::vector<ExpressionId>& elsewhere = {});
 
   bool has_reads() const { return !reads_.empty(); }
-  /// Bytes that one block's loads have in flight.
-  int bytes() const;
+  /// The reads that it loads.
+  std::vector<ExpressionId> reads() const;
 
   /// What the default does not know; an empty function means the default, which takes offsets from the bound
   /// axes.

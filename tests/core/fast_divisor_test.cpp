@@ -37,5 +37,10 @@ TEST(FastDivisor, AgreesWithDivision) {
   check_around_multiples(limit - 1, random);
 }
 
+TEST(FastDivisor, GivesZeroForADivisorOfZero) {
+  for (const std::uint32_t dividend : {0u, 1u, 1u << 30, static_cast<std::uint32_t>(limit - 1)})
+    EXPECT_EQ(divide(dividend, make_fast_divisor(0)), 0u);
+}
+
 }  // namespace
 }  // namespace einkern::core

@@ -148,6 +148,15 @@ TEST(EmulatedRows, StridedRows) {
   expect_right(calls);
 }
 
+TEST(EmulatedRows, OneOfSeveralColumnAxesIsEmpty) {
+  EmulatedCalls calls;
+  for (const auto& [a, c] : {std::pair{0, 40}, {40, 0}}) {
+    testing::HostTensor x{f32, {a, 5, c}, {}, {}};
+    add(calls, "fn f(x: f32[A, B, C]) -> y: f32[B] { y[b] = sum(a, c) x[a, b, c] }", {{"x", x}}, {});
+  }
+  expect_right(calls);
+}
+
 TEST(EmulatedRows, MoreRowsThanAGridHasInItsOtherDimensions) {
   EmulatedCalls calls;
   add(calls, "fn f(x: f32[R, C]) -> y: f32[R] { y[r] = sum(c) x[r, c] }",

@@ -1,0 +1,96 @@
+// The text of representative kernels: tests/golden/cuda/<case>.cu. EINKERN_UPDATE_GOLDEN=1 writes them.
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <fstream>
+#include <locale>
+#include <regex>
+#include <sstream>
+
+#include "tests/cuda/emission_cases.h"
+
+namespace einkern {
+namespace {
+
+using testing::EmissionCase;
+
+class CudaText : public ::testing::TestWithParam<EmissionCase> {};
+
+/// The fingerprint in an entry's name follows from more than the text; here it is always the same.
+std::string with_plain_names(const core::Emission& emission) {
+  std::string text =
+      std::regex_replace(emission.source, std::regex("(ek_[a-z_]*)_[0-9a-f]{8}"), "$1_00000000");
+  for (const core::Step& step : emission.launch.steps) {
+    const auto& kernel = std::get<core::KernelStep>(step);
+    text += "// launch: grid (" + kernel.grid[0].text() + ", " + kernel.grid[1].text() + ", " +
+            kernel.grid[2].text() + "), block " + kernel.block[0].text() + ", " +
+            std::to_string(kernel.arguments.size()) + " arguments\n";
+  }
+  return text;
+}
+
+TEST_P(CudaText, IsAsExpected) {
+  const auto emission = testing::emit_case(GetParam(), "sm_90a");
+  ASSERT_TRUE(emission.ok()) << emission.error().message;
+  const std::string path = std::string(EINKERN_TEST_DIR) + "/golden/cuda/" + GetParam().name + ".cu";
+  const std::string text = with_plain_names(*emission);
+  if (std::getenv("EINKERN_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(text, expected.str()) << "EINKERN_UPDATE_GOLDEN=1 writes " << path;
+}
+
+TEST_P(CudaText, IsTheSameTwice) {
+  const auto first = testing::emit_case(GetParam(), "sm_90a"),
+             second = testing::emit_case(GetParam(), "sm_90a");
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->source, second->source);
+  EXPECT_EQ(first->launch.to_json(), second->launch.to_json());
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, CudaText, ::testing::ValuesIn(testing::emission_cases()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(CudaTextOfNumbers, DoesNotDependOnTheLocale) {
+  const EmissionCase numbers{
+      "numbers",
+      "fn f(x: f32[N]) -> y: f32[N], z: f64[N] { y[i] = x[i] * 1234567.5 + 1e-7 + 3.4e38\n"
+      "  z[i] = x[i] * f64(0.1) + 1e300 }",
+      {{16}},
+      "cuda.pointwise",
+      "vector=1 unroll=1 threads=256"};
+  const auto plain = testing::emit_case(numbers, "sm_90a");
+  ASSERT_TRUE(plain.ok()) << plain.error().message;
+  const char* found = nullptr;
+  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
+    if (found == nullptr) found = std::setlocale(LC_ALL, name);
+  // A locale of ours, where the system has none: grouping and a comma.
+  struct Comma : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
+  const auto local = testing::emit_case(numbers, "sm_90a");
+  std::locale::global(before);
+  std::setlocale(LC_ALL, "C");
+  ASSERT_TRUE(local.ok());
+  EXPECT_EQ(plain->source, local->source);
+  EXPECT_NE(plain->source.find("1234567.5f"), std::string::npos) << plain->source;
+}
+
+TEST(CudaTextOfNames, KeepsNamesOfTheLanguageApartFromThoseOfCuda) {
+  for (const EmissionCase& which : testing::emission_cases()) {
+    if (which.name != "names") continue;
+    const auto emission = testing::emit_case(which, "sm_90a");
+    ASSERT_TRUE(emission.ok()) << emission.error().message;
+    EXPECT_NE(emission->source.find("t_int"), std::string::npos) << emission->source;
+    EXPECT_EQ(emission->source.find(" int["), std::string::npos) << emission->source;
+    EXPECT_EQ(emission->source.find(" class"), std::string::npos) << emission->source;
+  }
+}
+
+}  // namespace
+}  // namespace einkern
