@@ -59,9 +59,8 @@ struct Fold {
 /// all columns or none, in its target's order. There are no reductions but the folds, and every fold's body
 /// uses the rows and columns alone.
 struct RowReduction {
-  std::vector<AxisId> rows;  // = Kernel::axes without columns; Store::axes name these
-  std::vector<AxisId>
-      columns;  // bounds over dims only where a store names them, else over dims, scalars, rows and reads
+  std::vector<AxisId> rows;     // = Kernel::axes without columns; Store::axes name these
+  std::vector<AxisId> columns;  // over dims alone
   std::vector<Fold> folds;
 };
 
@@ -88,7 +87,7 @@ struct Kernel {
 /// One way to compute a function. `graph` is the function with temporaries added to its tensors (role
 /// temporary) and with the expressions that the kernels use; its definitions are no longer read.
 struct Plan {
-  std::string name;  // "fused", "materialised", …
+  std::string name;  // see make_plans
   std::shared_ptr<const dsl::Function> graph;
   std::vector<Kernel> kernels;
 };
@@ -97,6 +96,9 @@ struct Plan {
 std::string_view form_name(const Kernel& kernel);
 
 /// All plans worth offering, the default first: at least one, always correct. (plan/planner.cpp)
+/// "fused"; then, where they differ: "stored operands" and "materialised" (of contractions: computed
+/// operands, also unfinished products in memory), "folds first" (row statistics in memory, elements in a
+/// kernel of their own).
 std::vector<Plan> make_plans(const std::shared_ptr<const dsl::Function>& function);
 
 /// A readable text of a plan, with its kernels, stores and axes; golden files hold it.
