@@ -79,7 +79,9 @@ std::int64_t reach(const std::vector<std::int64_t>& shape, const TensorPlacement
   return total;
 }
 
-constexpr std::int64_t most_narrow = INT32_MAX;
+/// Room above the largest size for the indices of a tile that reaches past an edge.
+constexpr std::int64_t past_the_edge = 1 << 12;
+constexpr std::int64_t most_narrow = INT32_MAX - past_the_edge;
 
 /// Every i64 value of a kernel, and the number of points it iterates over, fit 32 bits.
 bool is_narrow(const Kernel& kernel, const dsl::Function& graph, const dsl::Binding& binding) {

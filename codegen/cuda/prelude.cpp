@@ -17,8 +17,8 @@ bool is_identifier_character(char c) {
 const std::vector<PreludePiece>& prelude_pieces() {
   static const std::vector<PreludePiece> all = [] {
     std::vector<PreludePiece> pieces;
-    for (const auto& group :
-         {prelude_types(), prelude_conversions(), prelude_arithmetic(), prelude_collectives()})
+    for (const auto& group : {prelude_types(), prelude_conversions(), prelude_arithmetic(),
+                              prelude_collectives(), prelude_products()})
       pieces.insert(pieces.end(), group.begin(), group.end());
     return pieces;
   }();

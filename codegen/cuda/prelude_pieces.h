@@ -10,5 +10,6 @@ std::vector<PreludePiece> prelude_conversions();  // storage types, casts
 std::vector<PreludePiece>
 prelude_arithmetic();  // the language's integer and float operations, random numbers
 std::vector<PreludePiece> prelude_collectives();  // steps and shuffles of reductions
+std::vector<PreludePiece> prelude_products();     // asynchronous copies, steps of matrix products
 
 }  // namespace einkern::codegen::cuda

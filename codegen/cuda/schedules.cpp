@@ -9,6 +9,7 @@ const std::vector<const Schedule*>& schedules() {
       &permute_schedule(),
       &pointwise_schedule(),
       &row_reduction_schedule(),
+      &simt_matmul_schedule(),
       &generic_schedule(),
   };
   return all;

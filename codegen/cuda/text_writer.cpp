@@ -22,9 +22,9 @@ void TextWriter::open(std::string_view head) {
   names_->enter_block();
 }
 
-void TextWriter::close() {
+void TextWriter::close(std::string_view tail) {
   --depth_;
-  put("}");
+  put("}" + std::string(tail));
   names_->leave_block();
 }
 

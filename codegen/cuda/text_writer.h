@@ -45,7 +45,7 @@ class TextWriter {
   /// `head {`, and one level deeper.
   void open(std::string_view head);
   /// `}`; one level back.
-  void close();
+  void close(std::string_view tail = {});
   /// `} head {`: ends one block and begins its sibling.
   void next(std::string_view head);
 

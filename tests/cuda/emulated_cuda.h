@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -34,6 +35,9 @@ struct Index3 {
 
 inline Index3 thread_index, block_index, block_size, grid_size;
 
+/// A block's dynamic shared memory; Hopper has the most, 227 KiB.
+alignas(16) inline unsigned char dynamic_shared[227 * 1024];
+
 /// Runs the threads of one block after another.
 class Block {
  public:
@@ -44,6 +48,7 @@ class Block {
   }
 
   void run(const std::function<void()>& body) {
+    std::memset(dynamic_shared, 0xff, sizeof dynamic_shared);  // NaN: what was never written shows
     body_ = &body;
     current_ = this;
     for (unsigned t = 0; t < fibers_.size(); ++t) start(t);
@@ -57,6 +62,18 @@ class Block {
   }
 
   static Block& current() { return *current_; }
+
+  /// Asynchronous copies happen as late as they may: when their thread waits for their group.
+  void start_copy(std::function<void()> copy) { fibers_[running_].started.push_back(std::move(copy)); }
+  void commit_copies() {
+    fibers_[running_].groups.push_back(std::move(fibers_[running_].started));
+    fibers_[running_].started.clear();
+  }
+  void wait_copies(std::size_t pending) {
+    std::deque<std::vector<std::function<void()>>>& groups = fibers_[running_].groups;
+    for (; groups.size() > pending; groups.pop_front())
+      for (const std::function<void()>& copy : groups.front()) copy();
+  }
 
   void wait_for_block() { yield(State::at_block_barrier); }
 
@@ -77,6 +94,8 @@ class Block {
     std::unique_ptr<char[]> stack;
     State state = State::ready;
     unsigned parity = 0;
+    std::vector<std::function<void()>> started;             // asynchronous copies of no group yet
+    std::deque<std::vector<std::function<void()>>> groups;  // oldest first
   };
   struct Words {
     std::uint64_t words[2] = {0, 0};
@@ -86,6 +105,8 @@ class Block {
     Fiber& fiber = fibers_[t];
     fiber.state = State::ready;
     fiber.parity = 0;
+    fiber.started.clear();
+    fiber.groups.clear();
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
     fiber.context.uc_stack.ss_size = stack_bytes;
@@ -230,7 +251,21 @@ inline float __double2float_rz(double x) {
 }
 inline float __ull2float_rz(unsigned long long x) { return emulation::towards_zero(x); }
 
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+
 // In the place of prelude functions that hold PTX and have no portable twin.
+template <int N, typename T>
+void ek_copy_async(T* to, const T* from, bool inside) {
+  emulation::Block::current().start_copy([=] {
+    for (int i = 0; i < N; ++i) to[i] = inside ? from[i] : T();
+  });
+}
+inline void ek_commit_copies() { emulation::Block::current().commit_copies(); }
+template <int Pending>
+void ek_wait_copies() {
+  emulation::Block::current().wait_copies(Pending);
+}
 inline float ek_f16_to_f32(unsigned short bits) {
   const unsigned exponent = bits >> 10 & 31u, mantissa = bits & 0x3ffu;
   float value = 0;

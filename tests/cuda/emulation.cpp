@@ -32,6 +32,8 @@ std::string without_ptx(std::string text) {
       if (other.name == piece.name && other.text.find("asm") == std::string_view::npos) portable = other.text;
     replace_all(text, piece.text, portable);
   }
+  replace_all(text, "extern __shared__ __align__(16) unsigned char shared[];",
+              "unsigned char* const shared = emulation::dynamic_shared;");
   return text;
 }
 
