@@ -90,6 +90,7 @@ class FunctionChecker {
                     const std::vector<AxisId>& axes);
   std::optional<DType> local_type(const ast::Definition& definition, const ast::Target& target,
                                   bool reads_itself);
+  void finish_definition(const ast::Target& target, DType type, Definition definition);
   std::optional<int> recurrent_position(const ast::Target& target, const std::vector<AxisId>& axes);
   Symbol& declare_local(const ast::Target& target, DType type, const std::vector<ExpressionId>& shape);
   void fail_target(const ast::Target& target);
@@ -146,6 +147,11 @@ class FunctionChecker {
                                                             std::string_view name);
   Value build_read(const TensorView& view, const std::vector<ExpressionId>& indices, SourceRange where,
                    const ast::Expression* alternative);
+  std::optional<ExpressionId> check_alternative(const ast::Expression& alternative, DType type,
+                                                SourceRange read);
+  Value read_formula(const Formula& formula, const std::vector<ExpressionId>& positions, Guard guard,
+                     std::optional<ExpressionId> otherwise);
+  ExpressionId with_gathers(ExpressionId id);
   Value read_self(const Symbol& symbol, const ast::Index& index, SourceRange where,
                   const ast::Expression* alternative);
   bool check_inside(const TensorView& view, const std::vector<ExpressionId>& positions, SourceRange where);
@@ -188,7 +194,8 @@ class FunctionChecker {
   void declare_callee_result(const ast::ResultDeclaration& result);
   std::string call_key(const Frame& callee);
   std::vector<AxisId> leading_axes(const Frame& callee);
-  bool leading_are_sizes(const CallSite& site, const std::vector<AxisId>& leading);
+  bool leading_are_sizes(const std::vector<AxisId>& leading);
+  bool may_be_formulas(const CallSite& site);
   ExpressionId leading_extent(AxisId axis);
   ExpressionId leading_position(AxisId axis);
   std::string local_name(std::string_view name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dsl/ast_names.h"
 #include "dsl/check.h"
 #include "dsl/limits.h"
 
@@ -86,14 +87,10 @@ bool FunctionChecker::define_result(const ast::Target& target, const Symbol& res
   const Operand element{build_read(result.view, indices, target.range, nullptr), target.range};
   const auto stored = typing_.convert_for_store(element, *type, target.name.text);
   if (!stored) return false;
-  if (!symbol) symbol = &declare_local(target, *type, shape);
-  symbol->defined = true;
   Definition definition;
-  definition.target = symbol->view.tensor;
   definition.axes = std::move(axes);
   definition.value = *stored;
-  definition.where = target.range;
-  add_definition(std::move(definition));
+  finish_definition(target, *type, std::move(definition));
   return true;
 }
 
@@ -137,7 +134,8 @@ std::optional<std::vector<Symbol>> FunctionChecker::check_call(const ast::Call& 
     return std::nullopt;
   bind_tensors(*site, callee);
   if (!callee.scalars_only) callee.leading = leading ? *leading : leading_axes(callee);
-  if (!leading_are_sizes(*site, callee.leading)) return std::nullopt;
+  callee.formulas = frame().formulas || !leading_are_sizes(callee.leading);
+  if (callee.formulas && !may_be_formulas(*site)) return std::nullopt;
   const std::string key = call_key(callee);
   if (const auto known = inlined_.find(key); known != inlined_.end()) return known->second;
   if (inlined_calls_ == limits::calls || depth_ == limits::call_depth) {
@@ -217,7 +215,8 @@ std::string FunctionChecker::call_key(const Frame& callee) {
   std::string key = callee.source->name.text;
   for (const auto& [name, type] : callee.types) key += fmt::format(";{}={}", name, core::dtype_name(type));
   for (const auto& [name, symbol] : callee.symbols) {
-    key += fmt::format(";{}={},{}", name, symbol.value.id.value, symbol.view.tensor.value);
+    const int formula = symbol.view.formula ? symbol.view.formula->value.value : -1;
+    key += fmt::format(";{}={},{},{}", name, symbol.value.id.value, symbol.view.tensor.value, formula);
     for (const auto& fixed : symbol.view.positions) key += fmt::format(",{}", fixed ? fixed->value : -1);
     key += fmt::format(",{}", versions_[symbol.view.tensor]);
   }
@@ -240,19 +239,35 @@ std::vector<AxisId> FunctionChecker::leading_axes(const Frame& callee) {
   return {axes.begin(), axes.end()};
 }
 
-/// Tensors have sizes over dims, so a leading axis must run over such a range.
-bool FunctionChecker::leading_are_sizes(const CallSite& site, const std::vector<AxisId>& leading) {
-  for (const AxisId axis : leading) {
-    const Axis range = arena()[axis];
-    if (sizes_.is_over_dims(range.low) && sizes_.is_over_dims(range.high)) continue;
+/// Tensors have sizes over dims. Where a leading axis runs over another range, a callee's definitions stay
+/// formulas.
+bool FunctionChecker::leading_are_sizes(const std::vector<AxisId>& leading) {
+  return std::all_of(leading.begin(), leading.end(), [&](AxisId axis) {
+    return sizes_.is_over_dims(arena()[axis].low) && sizes_.is_over_dims(arena()[axis].high);
+  });
+}
+
+/// Updates and recurrences need memory, which a tensor without a size cannot have.
+bool FunctionChecker::may_be_formulas(const CallSite& site) {
+  const auto& body = site.callee->body;
+  const bool plain = std::all_of(body.begin(), body.end(), [](const ast::Definition& definition) {
+    const auto reads = free_names(*definition.value);
+    return definition.assignment == ast::Assignment::define &&
+           std::all_of(definition.targets.begin(), definition.targets.end(), [&](const ast::Target& target) {
+             const bool bare =
+                 std::all_of(target.indices.begin(), target.indices.end(),
+                             [](const auto& index) { return index.expression->template as<ast::Name>(); });
+             return bare && std::none_of(reads.begin(), reads.end(),
+                                         [&](const auto& name) { return name.text == target.name.text; });
+           });
+  });
+  if (!plain)
     error(site.where,
           fmt::format(
-              "the arguments of `{0}` depend on `{1}`, whose range depends on more than dims and so is no "
-              "size; let `{0}` take the whole tensor, and read its result at `{1}`",
-              site.callee->name.text, range.name));
-    return false;
-  }
-  return true;
+              "the arguments of `{0}` depend on a variable whose range depends on more than dims, and `{0}` "
+              "updates a tensor or reads one back, which needs a size; let it take the whole tensor",
+              site.callee->name.text));
+  return plain;
 }
 
 ExpressionId FunctionChecker::leading_extent(AxisId axis) {

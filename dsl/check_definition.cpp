@@ -263,18 +263,30 @@ void FunctionChecker::define_value(const ast::Definition& definition, const ast:
   if (!value.value.known() || recurrence_failed) return fail_target(target);
   if (frame().scalars_only && axes.empty()) return define_scalar(target, value, type);
   if (!type) type = value.value.type;
-  if (!symbol) symbol = &declare_local(target, *type, shape);
   const auto stored = typing_.convert_for_store(value, *type, name);
   if (!stored || !within_limits(*stored, definition.value->range)) return fail_target(target);
-  symbol = frame().find(name);
-  symbol->defined = true;
   Definition result;
-  result.target = symbol->view.tensor;
   result.axes = axes;
   result.value = *stored;
   result.recurrent = recurrent;
-  result.where = target.range;
-  add_definition(std::move(result));
+  finish_definition(target, *type, std::move(result));
+}
+
+/// Gives a target, declared or new, its value.
+void FunctionChecker::finish_definition(const ast::Target& target, DType type, Definition definition) {
+  std::vector<ExpressionId> shape;
+  for (const AxisId axis : definition.axes) shape.push_back(arena()[axis].high);
+  Symbol* symbol = frame().find(target.name.text);
+  if (!symbol) symbol = &declare_local(target, type, shape);
+  symbol->defined = true;
+  if (frame().formulas) {
+    if (core::is_storage(type)) definition.value = arena().cast(type, definition.value);
+    symbol->view.formula = Formula{definition.axes, definition.value};
+    return;
+  }
+  definition.target = symbol->view.tensor;
+  definition.where = target.range;
+  add_definition(std::move(definition));
 }
 
 /// In a function of scalars a definition names a value.
@@ -312,14 +324,17 @@ std::optional<int> FunctionChecker::recurrent_position(const ast::Target& target
 
 Symbol& FunctionChecker::declare_local(const ast::Target& target, DType type,
                                        const std::vector<ExpressionId>& shape) {
-  const TensorId id{static_cast<std::int32_t>(function_.tensors.size())};
   Symbol symbol;
   symbol.kind = Symbol::Kind::tensor;
   symbol.where = target.name.range;
   symbol.dtype = type;
   symbol.defined = false;
-  symbol.view.tensor = id;
   symbol.view.shape = shape;
+  if (frame().formulas) {
+    symbol.view.positions.resize(shape.size());
+    return frame().symbols[target.name.text] = std::move(symbol);
+  }
+  symbol.view.tensor = {static_cast<std::int32_t>(function_.tensors.size())};
   Tensor tensor{local_name(target.name.text), type, {}, TensorRole::local, target.name.range};
   for (const AxisId axis : frame().leading) {
     symbol.view.positions.emplace_back(leading_position(axis));

@@ -202,32 +202,75 @@ Value FunctionChecker::build_read(const TensorView& view, const std::vector<Expr
   std::vector<ExpressionId> positions;
   std::size_t next = 0;
   for (const auto& fixed : view.positions) positions.push_back(fixed ? *fixed : indices[next++]);
-  const DType dtype = function_[view.tensor].dtype;
+  const DType type =
+      view.formula ? arena()[view.formula->value].type : core::compute_type(function_[view.tensor].dtype);
+  std::optional<ExpressionId> otherwise;
   if (alternative) {
-    const Operand otherwise = operand(*alternative);
-    const Operand read{Value::typed({}, core::compute_type(dtype)), where};
-    const Operand both[] = {read, otherwise};
-    const auto type = typing_.unify(both, SourceRange::joining(where, alternative->range));
-    if (!type) return {};
-    if (*type != read.value.type) {
-      error(alternative->range,
-            fmt::format("what stands after `else` has the type of the read, {}; this is {}",
-                        core::dtype_name(read.value.type), core::dtype_name(otherwise.value.type)))
-          .also(where)
-          .insert_before(alternative->range, fmt::format("{}(", core::dtype_name(read.value.type)))
-          .insert_after(alternative->range, ")");
-      return {};
-    }
-    const auto node = typing_.convert(otherwise, *type);
-    if (!node) return {};
-    return Value::typed(arena(),
-                        arena().read(view.tensor, dtype, std::move(positions), Guard::alternative, *node));
+    otherwise = check_alternative(*alternative, type, where);
+    if (!otherwise) return {};
   }
   const bool gathers = std::any_of(positions.begin(), positions.end(),
                                    [&](ExpressionId index) { return sizes_.is_data_dependent(index); });
-  if (!check_inside(view, positions, where)) return {};
-  const Guard guard = gathers ? Guard::gather : Guard::proven;
-  return Value::typed(arena(), arena().read(view.tensor, dtype, std::move(positions), guard));
+  const Guard guard = otherwise ? Guard::alternative : gathers ? Guard::gather : Guard::proven;
+  if (view.formula) return read_formula(*view.formula, positions, guard, otherwise);
+  if (!otherwise && !check_inside(view, positions, where)) return {};
+  const DType storage = function_[view.tensor].dtype;
+  return Value::typed(arena(), arena().read(view.tensor, storage, std::move(positions), guard, otherwise));
+}
+
+/// What stands after `else`, in the type of the read before it.
+std::optional<ExpressionId> FunctionChecker::check_alternative(const ast::Expression& alternative, DType type,
+                                                               SourceRange read) {
+  const Operand otherwise = operand(alternative);
+  const Operand both[] = {{Value::typed({}, type), read}, otherwise};
+  const auto common = typing_.unify(both, SourceRange::joining(read, alternative.range));
+  if (!common) return std::nullopt;
+  if (*common == type) return typing_.convert(otherwise, type);
+  error(alternative.range, fmt::format("what stands after `else` has the type of the read, {}; this is {}",
+                                       core::dtype_name(type), core::dtype_name(otherwise.value.type)))
+      .also(read)
+      .insert_before(alternative.range, fmt::format("{}(", core::dtype_name(type)))
+      .insert_after(alternative.range, ")");
+  return std::nullopt;
+}
+
+/// An element of a formula. It has no memory to guard: what a read outside gives is chosen instead.
+Value FunctionChecker::read_formula(const Formula& formula, const std::vector<ExpressionId>& positions,
+                                    Guard guard, std::optional<ExpressionId> otherwise) {
+  Substitution indices;
+  for (std::size_t i = 0; i < positions.size(); ++i) indices.axes[formula.axes[i]] = positions[i];
+  const ExpressionId element = with_gathers(substitute(arena(), formula.value, indices));
+  if (guard == Guard::proven || positions.empty()) return Value::typed(arena(), element);
+  std::optional<ExpressionId> inside;
+  const auto require_that = [&](ExpressionId test) {
+    inside = inside ? arena().apply(Op::logical_and, DType::boolean, {*inside, test}) : test;
+  };
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    require_that(arena().apply(Op::less_equal, DType::boolean, {index_constant(0), positions[i]}));
+    require_that(arena().apply(Op::less, DType::boolean, {positions[i], arena()[formula.axes[i]].high}));
+  }
+  const DType type = arena()[element].type;
+  const ExpressionId zero =
+      core::is_float(type) ? arena().constant_float(type, 0) : arena().constant_integer(type, 0);
+  return Value::typed(arena(), arena().apply(Op::where, type, {*inside, element, otherwise.value_or(zero)}));
+}
+
+/// The expression with those reads made gathers whose indices have become data-dependent.
+ExpressionId FunctionChecker::with_gathers(ExpressionId id) {
+  std::vector<ExpressionId> nodes;
+  visit_nodes(arena(), id, [&](ExpressionId node) { nodes.push_back(node); });
+  Substitution gathers;
+  for (const ExpressionId node : nodes) {
+    Expression read = arena()[node];
+    if (read.op != Op::read || read.guard != Guard::proven) continue;
+    const bool depends = std::any_of(read.operands.begin(), read.operands.end(),
+                                     [&](ExpressionId index) { return sizes_.is_data_dependent(index); });
+    if (!depends) continue;
+    read.guard = Guard::gather;
+    for (ExpressionId& index : read.operands) index = substitute(arena(), index, gathers);
+    gathers.nodes[node] = arena().intern(std::move(read));
+  }
+  return substitute(arena(), id, gathers);
 }
 
 /// Refuses computed indices that leave the tensor whatever the sizes are.

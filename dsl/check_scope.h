@@ -12,10 +12,17 @@
 
 namespace einkern::dsl {
 
+/// A tensor that has no memory: what each element is, over axes that stand for its indices.
+struct Formula {
+  std::vector<AxisId> axes;
+  ExpressionId value;
+};
+
 /// A tensor, or a slice of one: positions that are fixed, and the others, which take the indices of a read in
 /// order. `shape` holds the extents of those others.
 struct TensorView {
   TensorId tensor;
+  std::optional<Formula> formula;  // instead of the tensor
   std::vector<std::optional<ExpressionId>> positions;
   std::vector<ExpressionId> shape;
 };
@@ -63,6 +70,8 @@ struct Frame {
   std::string prefix;
   /// A function of scalars: its definitions are values, not tensors.
   bool scalars_only = false;
+  /// A function whose tensors would have a size that depends on data: its definitions are formulas.
+  bool formulas = false;
   /// In shapes, constraints and defaults, where only dims have values.
   bool dims_only = false;
   std::optional<SelfReads> self;

@@ -226,7 +226,9 @@ void FunctionChecker::declare_tensor(const ast::Identifier& name, DType type, st
   const TensorId id{static_cast<std::int32_t>(function_.tensors.size())};
   Symbol symbol;
   symbol.kind = Symbol::Kind::tensor;
-  symbol.view = {id, std::vector<std::optional<ExpressionId>>(shape.size()), shape};
+  symbol.view.tensor = id;
+  symbol.view.positions.resize(shape.size());
+  symbol.view.shape = shape;
   symbol.dtype = type;
   symbol.declared = true;
   symbol.input = role == TensorRole::input;

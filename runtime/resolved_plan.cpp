@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -182,7 +181,7 @@ Result<void> lay_out_workspace(const core::LaunchPlan& plan, const SymbolValues&
 
 void ResolvedPlan::patch(const ArgumentTemplate& step, const LaunchArguments& arguments, Address workspace,
                          std::uint64_t* words) const {
-  std::memcpy(words, step.words.data(), step.words.size() * sizeof(std::uint64_t));
+  std::copy(step.words.begin(), step.words.end(), words);
   for (const PointerPatch& pointer : step.pointers)
     words[pointer.slot] = address(pointer.buffer, arguments, workspace) + pointer.byte_offset;
   for (const ScalarPatch& scalar : step.scalars)

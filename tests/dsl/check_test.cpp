@@ -269,6 +269,26 @@ TEST(CheckCalls, InsideReductionsThatDoNotBeginAtZero) {
             "  y = sum(k0 in 2..5) total_1_s[k0 - 2]\n}\n");
 }
 
+TEST(CheckCalls, TensorsThatWouldHaveNoSizeBecomeFormulas) {
+  const Compiled compiled(
+      "fn f(q: f32[S, D], k: f32[S, D], start: i32[S]) -> y: f32[S] {\n"
+      "  y[s] = sum(t in start[s]..s + 1) dot(q[s, :], k[t, :]) * half(k[t, :])[start[s]] }\n"
+      "fn dot(a: f32[K], b: f32[K]) -> s: f32 { s = sum(k) a[k] * b[k] }\n"
+      "fn half(a: f32[K]) -> h: bf16[K] { h[k] = a[k] / 2 }");
+  ASSERT_TRUE(compiled.program) << compiled.messages();
+  const auto function = compiled.first();
+  EXPECT_EQ(function->canonical_text,
+            "fn f(q: f32[S, D], k: f32[S, D], start: i32[S]) -> y: f32[S] {\n"
+            "  y[i0 in 0..S] = sum(k0 in i64(start[i0])..i0 + 1) (sum(k1 in 0..D) q[i0, k1] * k[k0, k1]) * "
+            "where(0 <= i64(start[i0]) and i64(start[i0]) < D, bf16(k[k0, i64(start[i0])] / 2.0), 0.0)\n}\n");
+  dsl::visit_nodes(function->arena, function->definitions[0].value, [&](dsl::ExpressionId id) {
+    const dsl::Expression& node = function->arena[id];
+    if (node.op == dsl::Op::read && (*function)[dsl::TensorId{node.index}].name == "k") {
+      EXPECT_EQ(node.guard, dsl::Guard::gather);
+    }
+  });
+}
+
 TEST(CheckCalls, UpdatesAndRecurrencesOfACalleeKeepTheirMeaning) {
   const Compiled compiled(
       "fn f(x: f32[B, N], t: i32[B, N]) -> y: f32[B, N] { y[b, n] = scan(x[b, :], t[b, :])[n] }\n"

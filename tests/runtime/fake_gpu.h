@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,7 @@ State& state_of(const char* path, const char* function) {
 
 inline fakes::FakeDriverState& reset_fake_driver() {
   auto& state = state_of<fakes::FakeDriverState>(EINKERN_FAKE_DRIVER, "fake_driver_state");
+  for (const auto& [address, bytes] : state.allocations) std::free(reinterpret_cast<void*>(address));
   state = {};
   return state;
 }
