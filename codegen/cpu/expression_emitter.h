@@ -33,8 +33,8 @@ class ExpressionEmitter {
   IrValue lanes_value(ExpressionId id);
   /// The value in the first lane.
   IrValue first_lane_value(ExpressionId id);
-  /// Computes every reduction below the node that depends on no axis without a value, so that it is not computed again
-  /// at each point of a loop that is about to begin.
+  /// Computes every reduction below the node that depends on no axis without a value, so that it is not
+  /// computed again at each point of a loop that is about to begin.
   void hoist_reductions(ExpressionId below);
   /// A bound or another i64 expression.
   IrValue low(AxisId axis);

@@ -46,6 +46,12 @@ AxisGroup group_of(const KernelContext& context, const std::vector<AxisId>& axes
 
 }  // namespace
 
+RowChoice row_choice(const Configuration& configuration) {
+  return {configuration.get("across_rows") != 0, static_cast<int>(configuration.get("lanes")),
+          static_cast<int>(configuration.get("vectors")), configuration.get("split") != 0,
+          configuration.get("chunk")};
+}
+
 bool has_flat_columns(const KernelContext& context, int lanes) {
   AxisGroup columns = group_of(context, form_of(context).columns);
   return columns.is_computed() && columns.keeps_lanes_together(lanes);

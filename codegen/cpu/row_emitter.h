@@ -22,6 +22,9 @@ struct RowChoice {
   std::int64_t chunk = 16384;  // columns of a chunk, at least
 };
 
+/// The choice that a configuration of cpu.rows says.
+RowChoice row_choice(const Configuration& configuration);
+
 /// Whether the columns can be run through as one index whose neighbours share a vector.
 bool has_flat_columns(const KernelContext& context, int lanes);
 bool may_split(const KernelContext& context);

@@ -10,12 +10,6 @@
 namespace einkern::codegen::cpu {
 namespace {
 
-RowChoice choice_of(const Configuration& configuration) {
-  return {configuration.get("across_rows") != 0, static_cast<int>(configuration.get("lanes")),
-          static_cast<int>(configuration.get("vectors")), configuration.get("split") != 0,
-          configuration.get("chunk")};
-}
-
 /// A fold whose element is itself a reduction would need loops inside lanes whose bounds may differ; bodies
 /// without one have no such bounds.
 bool bodies_are_flat(const KernelContext& context) {
@@ -76,7 +70,7 @@ class RowSchedule final : public Schedule {
   Estimate estimate(const KernelContext& context, const Configuration& configuration) const override {
     const auto& form = std::get<RowReduction>(context.kernel.form);
     const dsl::Function& graph = *context.plan.graph;
-    RowChoice choice = choice_of(configuration);
+    RowChoice choice = row_choice(configuration);
     double rows = static_cast<double>(extent_of(graph, form.rows, context.binding));
     double columns = static_cast<double>(extent_of(graph, form.columns, context.binding));
     double threads = std::max(1, context.device.multiprocessors);
@@ -87,11 +81,13 @@ class RowSchedule final : public Schedule {
     double along = choice.across_rows ? rows : columns;
     double filled =
         std::floor(along / choice.lanes) * choice.lanes / std::max(1.0, along);  // the rest goes one by one
-    double lanes = 1 + (choice.lanes - 1) * filled * contiguity(context, choice.across_rows);
+    double contiguous = contiguity(context, choice.across_rows);
+    double lanes = 1 + (choice.lanes - 1) * filled * contiguous;
     double chains = std::min(1.0, choice.vectors / 4.0);  // an add takes four cycles
     Estimate estimate =
         roofline(context, kernel_cost(context.plan, context.kernel, context.binding), lanes * chains);
-    estimate.seconds = estimate.seconds / busy * (choice.split ? 1.02 : 1);
+    // Every access that is not contiguous moves a whole cache line.
+    estimate.seconds = estimate.seconds / busy / std::max(contiguous, 0.01) * (choice.split ? 1.02 : 1);
     if (choice.split)
       estimate.seconds += 20e-6 * static_cast<double>(form.folds.size());  // a further loop of threads
     return estimate;
@@ -100,7 +96,7 @@ class RowSchedule final : public Schedule {
   core::Result<core::Emission> emit(const KernelContext& context,
                                     const Configuration& configuration) const override {
     KernelModule module(context, *this, configuration);
-    RowEmitter(context, choice_of(configuration), module).emit();
+    RowEmitter(context, row_choice(configuration), module).emit();
     return module.finish();
   }
 
