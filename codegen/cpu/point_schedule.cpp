@@ -88,11 +88,14 @@ class PointSchedule final : public Schedule {
     std::vector<std::int64_t> lanes = {natural};
     if (axes.empty()) axes = {0}, lanes = {1};
     if (lanes[0] > 2) lanes.push_back(natural / 2);
-    space.parameters = {{"axis", axes, true,
-                         "axis of the result whose neighbours share a vector, counted from the outermost"},
-                        {"lanes", lanes, true, "elements in a vector"},
-                        {"unroll", {1, 2, 4}, true, "vectors in one turn of the innermost loop"},
-                        {"block", {4096, 1024, 16384}, false, "elements along the axis that make one task"}};
+    space.parameters = {
+        {"axis", axes, true,
+         "axis of the result whose neighbours share a vector, counted from the outermost"},
+        {"lanes", lanes, true, "elements in a vector"},
+        {"unroll", {1, 2, 4}, true, "vectors in one turn of the innermost loop"},
+        {"block", {4096, 1024, 16384}, false, "elements along the axis that make one task"},
+        {"tile", tiles(context), true,
+         "values of the axis along which strided reads are contiguous that a task takes together"}};
     return space;
   }
 
@@ -106,7 +109,10 @@ class PointSchedule final : public Schedule {
       double filled = std::min(1.0, extent / lanes);  // a short axis leaves lanes empty
       lanes = std::max(1.0, lanes * filled * contiguity(context, axis));
     }
-    return roofline(context, cost, lanes);
+    Estimate estimate = roofline(context, cost, lanes);
+    // Without a tile every strided access moves a whole cache line for one element.
+    if (tiles(context)[0] > 1 && configuration.get("tile") == 1) estimate.seconds *= 4;
+    return estimate;
   }
 
   core::Result<core::Emission> emit(const KernelContext& context,
@@ -122,6 +128,31 @@ class PointSchedule final : public Schedule {
   }
 
  private:
+  static std::vector<std::int64_t> tiles(const KernelContext& context) {
+    for (AxisId axis : context.kernel.axes)
+      if (tile_axis(context, axis)) return {16, 1};
+    return {1};
+  }
+
+  /// The axis along which reads are contiguous that are strided along `lane_axis`: a transposition's other
+  /// axis.
+  static std::optional<AxisId> tile_axis(const KernelContext& context, AxisId lane_axis) {
+    const dsl::Function& graph = *context.plan.graph;
+    for (const Store& store : context.kernel.stores) {
+      if (store.update || !may_be_vector(context, lane_axis)) return std::nullopt;
+      for (ExpressionId read : reads_of(graph.arena, {store.value})) {
+        const TensorLayout& layout =
+            context.specialisation.tensors[static_cast<std::size_t>(graph.arena[read].index)];
+        if (movement(graph.arena, read, lane_axis, layout) != Movement::strided) continue;
+        for (AxisId axis : store.axes)
+          if (axis != lane_axis && may_be_vector(context, axis) &&
+              movement(graph.arena, read, axis, layout) == Movement::unit)
+            return axis;
+      }
+    }
+    return std::nullopt;
+  }
+
   /// An axis that must run in order, or on which a reduction's bounds depend, cannot lie across lanes; nor
   /// can any axis of an update, whose lanes might collide.
   static bool may_be_vector(const KernelContext& context, AxisId axis) {
@@ -168,41 +199,58 @@ class PointSchedule final : public Schedule {
     if (lanes > 1) lane_axis = kernel.axes[static_cast<std::size_t>(configuration.get("axis"))];
     if (lane_axis && !contains(grid.axes, *lane_axis)) lane_axis.reset();
     if (!lane_axis && !grid.axes.empty()) lane_axis = grid.axes.back(), lanes = 1, unroll = 1;
-    if (lane_axis) {
-      grid.blocked = *lane_axis;
-      grid.block = configuration.get("block");
-    }
     if (lanes > 1 && may_flatten(context, group))
       return emit_flat(context, configuration, module, suffix, group);
+    std::optional<AxisId> tiled;
+    if (lanes > 1 && configuration.get("tile") > 1) tiled = tile_axis(context, *lane_axis);
+    if (lane_axis) grid.blocks[*lane_axis] = configuration.get("block");
+    if (tiled) grid.blocks[*tiled] = configuration.get("tile");
 
     LoopShape shape;
     shape.tasks = task_count(context, grid);
-    core::SizeExpression extent =
-        lane_axis ? core::minimum(grid.block, *extent_size(context, *lane_axis)) : core::SizeExpression(1);
-    shape.grain = grain_for(extent * core::SizeExpression(operations_of_point(context)));
+    core::SizeExpression points = 1;
+    for (const auto& [axis, block] : grid.blocks)
+      points = points * core::minimum(block, *extent_size(context, axis));
+    shape.grain = grain_for(points * core::SizeExpression(operations_of_point(context)));
     module.entry(suffix, shape, [&](EntryFrame& frame) {
       ExpressionEmitter emitter(frame);
       for_each_task(frame, grid, [&](const TaskPoint& point) {
         ExpressionEmitter::State before = emitter.state();
-        for (std::size_t i = 0; i < grid.axes.size(); ++i)
-          if (grid.axes[i] != lane_axis) emitter.set_axis(grid.axes[i], point.values[i]);
+        for (AxisId axis : grid.axes)
+          if (!grid.blocks.contains(axis)) emitter.set_axis(axis, point.values.at(axis));
         for (const Store* store : group) emitter.hoist_reductions(store->value);
-        if (!lane_axis) {
-          in_order(emitter, axes, sequential_axes(kernel), 0, group);
-        } else {
-          std::size_t at = static_cast<std::size_t>(
-              std::find(grid.axes.begin(), grid.axes.end(), *lane_axis) - grid.axes.begin());
-          for_each_vector(frame.writer(), frame.graph().arena[*lane_axis].name, point.values[at],
-                          point.block_end, lanes, unroll, [&](const IrValue& first, int count) {
-                            ExpressionEmitter::State outer = emitter.state();
-                            emitter.set_lane_axis(*lane_axis, first, count);
-                            in_order(emitter, axes, sequential_axes(kernel), 0, group);
-                            emitter.restore(std::move(outer));
-                          });
-        }
+        auto stores = [&] { in_order(emitter, axes, sequential_axes(kernel), 0, group); };
+        write_blocks(emitter, point, lane_axis, tiled, lanes, unroll, stores);
         emitter.restore(std::move(before));
       });
     });
+  }
+
+  /// The loops inside a task: vectors along the lane axis, and for each of them the tile, so that the lines
+  /// of memory which one vector's strided reads touch are still there for the next.
+  static void write_blocks(ExpressionEmitter& emitter, const TaskPoint& point,
+                           std::optional<AxisId> lane_axis, std::optional<AxisId> tiled, int lanes,
+                           int unroll, const std::function<void()>& stores) {
+    if (!lane_axis) return stores();
+    IrWriter& writer = emitter.writer();
+    const dsl::ExpressionArena& arena = emitter.frame().graph().arena;
+    for_each_vector(writer, arena[*lane_axis].name, point.values.at(*lane_axis), point.ends.at(*lane_axis),
+                    lanes, unroll, [&](const IrValue& first, int count) {
+                      ExpressionEmitter::State outer = emitter.state();
+                      emitter.set_lane_axis(*lane_axis, first, count);
+                      if (!tiled) {
+                        stores();
+                      } else {
+                        writer.loop(arena[*tiled].name, point.values.at(*tiled), point.ends.at(*tiled),
+                                    IrWriter::integer(1), [&](const IrValue& index) {
+                                      ExpressionEmitter::State inside = emitter.state();
+                                      emitter.set_axis(*tiled, index);
+                                      stores();
+                                      emitter.restore(std::move(inside));
+                                    });
+                      }
+                      emitter.restore(std::move(outer));
+                    });
   }
 
   /// Loops over the axes that run in order, then the stores.

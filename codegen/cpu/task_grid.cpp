@@ -10,7 +10,8 @@ constexpr std::int64_t least_operations_of_thread = 32768;
 
 core::SizeExpression blocks_of(const KernelContext& context, const TaskGrid& grid, AxisId axis) {
   core::SizeExpression extent = *extent_size(context, axis);
-  return grid.blocked == axis ? core::ceil_divide(extent, grid.block) : extent;
+  auto block = grid.blocks.find(axis);
+  return block == grid.blocks.end() ? extent : core::ceil_divide(extent, block->second);
 }
 
 }  // namespace
@@ -27,7 +28,6 @@ void for_each_task(EntryFrame& frame, const TaskGrid& grid,
   const dsl::ExpressionArena& arena = frame.graph().arena;
   writer.loop("task", frame.begin(), frame.end(), IrWriter::integer(1), [&](const IrValue& task) {
     TaskPoint point;
-    point.values.resize(grid.axes.size());
     IrValue rest = task;
     for (std::size_t i = grid.axes.size(); i-- > 0;) {
       AxisId axis = grid.axes[i];
@@ -40,13 +40,14 @@ void for_each_task(EntryFrame& frame, const TaskGrid& grid,
         rest = writer.binary("udiv", rest, count, "rest");
       }
       IrValue low = frame.size(*size_of(frame.context(), arena[axis].low), name + ".low");
-      if (grid.blocked == axis) {
-        IrValue block = frame.size(grid.block, name + ".block");
+      auto block = grid.blocks.find(axis);
+      if (block != grid.blocks.end()) {
+        IrValue size = frame.size(block->second, name + ".block");
         IrValue high = frame.size(*size_of(frame.context(), arena[axis].high), name + ".high");
-        index = writer.multiply(index, block, name + ".first");
-        point.block_end = writer.minimum(writer.add(writer.add(index, block), low), high, name + ".end");
+        index = writer.multiply(index, size, name + ".first");
+        point.ends[axis] = writer.minimum(writer.add(writer.add(index, size), low), high, name + ".end");
       }
-      point.values[i] = writer.add(index, low, name);
+      point.values[axis] = writer.add(index, low, name);
     }
     body(point);
   });

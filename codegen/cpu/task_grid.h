@@ -2,29 +2,27 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <map>
 #include <vector>
 
 #include "codegen/cpu/kernel_module.h"
 
 namespace einkern::codegen::cpu {
 
-/// Tasks over `axes`, the last varying fastest. Of `blocked`, one of them, a task takes `block` consecutive
+/// Tasks over `axes`, the last varying fastest. Of an axis with a block, a task takes that many consecutive
 /// values.
 struct TaskGrid {
   std::vector<AxisId> axes;
-  std::optional<AxisId> blocked;
-  core::SizeExpression block = 1;
+  std::map<AxisId, core::SizeExpression> blocks;
 };
 
 /// Number of tasks; 0 if any axis is empty. Every axis must have bounds over dims.
 core::SizeExpression task_count(const KernelContext& context, const TaskGrid& grid);
 
-/// What one task stands for: the values of the axes in the grid's order, of the blocked axis the first one,
-/// and the end of its block (past its last value).
+/// What one task stands for: the value of each axis, or the first of its block, and the end of each block
+/// (past its last value).
 struct TaskPoint {
-  std::vector<IrValue> values;
-  IrValue block_end;
+  std::map<AxisId, IrValue> values, ends;
 };
 
 /// Writes the loop over the entry's tasks around `body`.

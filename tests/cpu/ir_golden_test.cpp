@@ -23,11 +23,11 @@ const std::vector<GoldenCase>& cases() {
       {"map",
        "fn silu_scaled(x: bf16[R, C], s: f32) -> y: bf16[R, C] { y[r, c] = s * silu(x[r, c]) }",
        {{"x", {DType::bf16, {64, 64}}}},
-       "axis=1 lanes=4 unroll=1 block=4096"},
+       "axis=1 lanes=4 unroll=1 block=4096 tile=1"},
       {"gather",
        "fn embed(t: i32[S], table: f16[V, D]) -> e: f16[S, D] { e[s, d] = table[t[s], d] }",
        {{"t", {DType::i32, {8}}}, {"table", {DType::f16, {10, 32}}}},
-       "axis=1 lanes=4 unroll=1 block=4096"},
+       "axis=1 lanes=4 unroll=1 block=4096 tile=1"},
       {"softmax",
        "fn softmax(x: f32[R, C]) -> y: f32[R, C] {\n  e[r, c] = exp(x[r, c] - max(c) x[r, c])\n"
        "  y[r, c] = e[r, c] / sum(c) e[r, c]\n}",

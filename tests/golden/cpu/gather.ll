@@ -1,7 +1,7 @@
 ; embed_0: e: each element on its own
-; cpu.points version 1, axis=1 lanes=4 unroll=1 block=4096
+; cpu.points version 1, axis=1 lanes=4 unroll=1 block=4096 tile=1
 
-define void @ek_embed_points_c3323313(ptr noalias readonly %arguments, i64 %begin, i64 %end, ptr noalias %scratch) nounwind {
+define void @ek_embed_points_408756ee(ptr noalias readonly %arguments, i64 %begin, i64 %end, ptr noalias %scratch) nounwind {
 entry:
   %d.count = load i64, ptr %arguments, align 8, !invariant.load !0
   %d.high.argument = getelementptr i64, ptr %arguments, i64 1
@@ -106,4 +106,4 @@ declare <4 x i16> @llvm.masked.load.v4i16.p0(ptr, i32, <4 x i1>, <4 x i16>)
 declare i64 @llvm.smin.i64(i64, i64)
 !0 = !{}
 
-; {"buffers":[{"alignment":256,"bytes":"0","dtype":"f16","kind":"output","name":"e","zero":false},{"alignment":256,"bytes":"0","dtype":"i32","kind":"input","name":"t","zero":false},{"alignment":256,"bytes":"0","dtype":"f16","kind":"input","name":"table","zero":false}],"scalars":[],"steps":[{"arguments":[{"bytes":8,"size":"ceil_div(D, 4096)"},{"bytes":8,"size":"D"},{"offset":"0","pointer":0},{"offset":"0","pointer":1},{"offset":"0","pointer":2},{"bytes":8,"size":"V"}],"entry":"ek_embed_points_c3323313","grain":"ceil_div(32768, max(min(4096, D) * 5, 1))","scratch":"0","step":"cpu","tasks":"S * ceil_div(D, 4096)"}]}
+; {"buffers":[{"alignment":256,"bytes":"0","dtype":"f16","kind":"output","name":"e","zero":false},{"alignment":256,"bytes":"0","dtype":"i32","kind":"input","name":"t","zero":false},{"alignment":256,"bytes":"0","dtype":"f16","kind":"input","name":"table","zero":false}],"scalars":[],"steps":[{"arguments":[{"bytes":8,"size":"ceil_div(D, 4096)"},{"bytes":8,"size":"D"},{"offset":"0","pointer":0},{"offset":"0","pointer":1},{"offset":"0","pointer":2},{"bytes":8,"size":"V"}],"entry":"ek_embed_points_408756ee","grain":"ceil_div(32768, max(min(4096, D) * 5, 1))","scratch":"0","step":"cpu","tasks":"S * ceil_div(D, 4096)"}]}

@@ -1,7 +1,7 @@
 ; silu_scaled_0: y: each element on its own
-; cpu.points version 1, axis=1 lanes=4 unroll=1 block=4096
+; cpu.points version 1, axis=1 lanes=4 unroll=1 block=4096 tile=1
 
-define void @ek_silu_scaled_points_58de9efb(ptr noalias readonly %arguments, i64 %begin, i64 %end, ptr noalias %scratch) nounwind {
+define void @ek_silu_scaled_points_6c37f9e5(ptr noalias readonly %arguments, i64 %begin, i64 %end, ptr noalias %scratch) nounwind {
 entry:
   %elements = load i64, ptr %arguments, align 8, !invariant.load !0
   %y.stride.0.argument = getelementptr i64, ptr %arguments, i64 1
@@ -238,4 +238,4 @@ declare i32 @llvm.umin.i32(i32, i32)
 declare i64 @llvm.smin.i64(i64, i64)
 !0 = !{}
 
-; {"buffers":[{"alignment":256,"bytes":"0","dtype":"bf16","kind":"output","name":"y","zero":false},{"alignment":256,"bytes":"0","dtype":"bf16","kind":"input","name":"x","zero":false}],"scalars":[{"dtype":"f32","name":"s"}],"steps":[{"arguments":[{"bytes":8,"size":"R * C"},{"bytes":8,"size":"C"},{"offset":"0","pointer":0},{"offset":"0","pointer":1},{"scalar":0}],"entry":"ek_silu_scaled_points_58de9efb","grain":"1","scratch":"0","step":"cpu","tasks":"ceil_div(R * C, 4096)"}]}
+; {"buffers":[{"alignment":256,"bytes":"0","dtype":"bf16","kind":"output","name":"y","zero":false},{"alignment":256,"bytes":"0","dtype":"bf16","kind":"input","name":"x","zero":false}],"scalars":[{"dtype":"f32","name":"s"}],"steps":[{"arguments":[{"bytes":8,"size":"R * C"},{"bytes":8,"size":"C"},{"offset":"0","pointer":0},{"offset":"0","pointer":1},{"scalar":0}],"entry":"ek_silu_scaled_points_6c37f9e5","grain":"1","scratch":"0","step":"cpu","tasks":"ceil_div(R * C, 4096)"}]}
