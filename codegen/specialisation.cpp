@@ -79,9 +79,9 @@ std::int64_t reach(const std::vector<std::int64_t>& shape, const TensorPlacement
   return total;
 }
 
-/// Room above the largest size for the indices of a tile that reaches past an edge.
-constexpr std::int64_t past_the_edge = 1 << 12;
-constexpr std::int64_t most_narrow = INT32_MAX - past_the_edge;
+/// Most elements or iterations of a narrow kernel: above them is room for the indices of a tile that reaches
+/// past an edge.
+constexpr std::int64_t most_narrow = INT32_MAX - (1 << 12);
 
 /// Every i64 value of a kernel, and the number of points it iterates over, fit 32 bits.
 bool is_narrow(const Kernel& kernel, const dsl::Function& graph, const dsl::Binding& binding) {
@@ -101,7 +101,7 @@ bool is_narrow(const Kernel& kernel, const dsl::Function& graph, const dsl::Bind
   for (const ExpressionId root : roots)
     dsl::visit_nodes(graph.arena, root, [&](ExpressionId id) {
       if (graph.arena[id].type == DType::i64)
-        narrow = narrow && dsl::interval_of(graph, id, binding.dims).inside(-most_narrow - 1, most_narrow);
+        narrow = narrow && dsl::interval_of(graph, id, binding.dims).inside(INT32_MIN, INT32_MAX);
     });
   return narrow;
 }
