@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "tests/cuda/run_emulated.h"
@@ -69,6 +70,18 @@ TEST_F(EmulatedSimtMatmul, SizesOffTheTiles) {
     for (const char* architecture : {"sm_90a", "sm_75"})
       add(product, {{"a", matrix(f32, {m, k}, 1)}, {"b", matrix(f32, {k, n}, 2)}},
           {.architecture = architecture});
+  expect_right();
+}
+
+/// Elements past the edge of a row are the next row's: what is not finite there must not come in.
+TEST_F(EmulatedSimtMatmul, SpecialValuesStayInTheirRows) {
+  HostTensor a = matrix(f32, {70, 35}, 24), b = matrix(f32, {35, 66}, 25);
+  for (std::size_t k = 0; k < 35; ++k) a.floats[21 * 35 + k] = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t k = 0; k < 35; ++k) b.floats[k * 66 + 13] = std::numeric_limits<double>::infinity();
+  for (const char* architecture : {"sm_90a", "sm_75"})
+    for (const std::vector<int>& order : {std::vector<int>{}, {1, 0}})
+      add(product, {{"a", a}, {"b", b}},
+          {.architecture = architecture, .layouts = {{"a", {.order = order}}, {"b", {.order = order}}}});
   expect_right();
 }
 
