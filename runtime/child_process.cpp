@@ -150,8 +150,11 @@ ExitStatus ChildProcess::kill() {
 
 MessageChannel parent_channel() {
   ::fcntl(channel_descriptor, F_SETFD, FD_CLOEXEC);
-  std::thread([] {
-    pollfd parent = {channel_descriptor, POLLRDHUP, 0};
+  // A descriptor of its own: the channel may be closed before the thread first looks, and that is no parent
+  // gone.
+  const int watched = ::fcntl(channel_descriptor, F_DUPFD_CLOEXEC, 0);
+  std::thread([watched] {
+    pollfd parent = {watched, POLLRDHUP, 0};
     while (::poll(&parent, 1, -1) < 0 && errno == EINTR) {
     }
     ::_exit(1);
