@@ -83,58 +83,58 @@ std::string MatmulOperandWriter::declare_advance(std::string_view suffix, const 
   return variable;
 }
 
-void MatmulOperandWriter::declare_copied() {
+/// Text of the offset of the operand's first row and step.
+std::string MatmulOperandWriter::first_offset() {
   const dsl::Expression& read = kernel_.graph().arena[operand_.factor];
-  const TensorId tensor{read.index};
+  const ExpressionEmitter::Scope scope(emitter_);
+  for (const auto* axes : {&operand_.rows, &operand_.steps})
+    for (const AxisId axis : *axes) emitter_.bind_axis(axis, emitter_.value(kernel_.graph().arena[axis].low));
+  std::vector<std::string> indices;
+  for (const ExpressionId index : read.operands) indices.push_back(emitter_.value(index));
+  return without_parentheses(emitter_.offset(TensorId{read.index}, indices));
+}
+
+void MatmulOperandWriter::declare_copied() {
+  const TensorId tensor{kernel_.graph().arena[operand_.factor].index};
   const std::string row_stride = stride_text(operand_.row_steps, name() + "_row_stride");
   const std::string step_stride = stride_text(operand_.step_steps, name() + "_step_stride");
-  std::string base;
-  {
-    const ExpressionEmitter::Scope scope(emitter_);
-    for (const auto* axes : {&operand_.rows, &operand_.steps})
-      for (const AxisId axis : *axes)
-        emitter_.bind_axis(axis, emitter_.value(kernel_.graph().arena[axis].low));
-    std::vector<std::string> indices;
-    for (const ExpressionId index : read.operands) indices.push_back(emitter_.value(index));
-    base = without_parentheses(emitter_.offset(tensor, indices));
-  }
   const auto product = [](const std::string& count, const std::string& stride) {
-    if (stride == "0" || count == "0") return std::string("0");
+    if (stride == "0") return stride;
     return stride == "1" ? count : fmt::format("({}) * {}", count, stride);
   };
   const std::string first_step = names_.first_tile.empty()
                                      ? thread_step_
                                      : fmt::format("{} * {} + {}", names_.first_tile, block_k_, thread_step_);
-  std::string offset = base == "0l" ? "0" : base;
-  offset = joined(offset, product(joined(names_.first_row, thread_row_), row_stride));
+  std::string offset = joined(first_offset(), product(names_.first_row + " + " + thread_row_, row_stride));
   offset = joined(offset, product(first_step, step_stride));
-  const std::string from = name() + "_from";
-  body().line(fmt::format("const {}* {} = {} + {};", names_.value_type, from, kernel_.tensor(tensor),
+  body().line(fmt::format("const {}* {}_from = {} + {};", names_.value_type, name(), kernel_.tensor(tensor),
                           offset.find(' ') == std::string::npos ? offset : "(" + offset + ")"));
-  const std::string rows_left = fmt::format("{} - {} - {}", names_.row_count, names_.first_row, thread_row_);
-  const std::string rows = name() + "_rows";
-  body().line(fmt::format("const {} {} = {};", kernel_.index_type(), rows, rows_left));
+  body().line(fmt::format("const {} {}_rows = {} - {} - {};", kernel_.index_type(), name(), names_.row_count,
+                          names_.first_row, thread_row_));
+  std::string advance;
+  if (pattern_.count > 1)
+    advance = declare_advance("advance", operand_.along_steps ? row_stride : step_stride,
+                              fmt::format("{}", pattern_.advance));
+  declare_copy(advance, declare_advance("tile_advance", step_stride, block_k_));
+}
 
-  const std::string advance =
-      pattern_.count == 1 ? ""
-                          : declare_advance("advance", operand_.along_steps ? row_stride : step_stride,
-                                            fmt::format("{}", pattern_.advance));
-  const std::string tile_advance = declare_advance("tile_advance", step_stride, block_k_);
-
+/// The lambda that starts copying a tile, and moves on to the next: `advance` is the distance between a
+/// thread's accesses, `tile_advance` that between tiles.
+void MatmulOperandWriter::declare_copy(const std::string& advance, const std::string& tile_advance) {
   body().open(fmt::format("auto copy_{} = [&]({} tile, int stage)", name(), kernel_.index_type()));
+  const std::string rows_left = name() + "_rows";
   const std::string steps_left =
       fmt::format("{} - tile * {} - {}", names_.step_count, block_k_, thread_step_);
   body().comment("how far the operand goes on from here; zeros stand in for what lies past its edges");
-  body().line(operand_.along_steps
-                  ? fmt::format("const {} left = {} > 0 ? {} : 0;", kernel_.index_type(), steps_left, rows)
-                  : fmt::format("const {} left = {} > 0 ? {} : 0;", kernel_.index_type(), rows, steps_left));
+  body().line(fmt::format("const {} left = {} > 0 ? {} : 0;", kernel_.index_type(),
+                          operand_.along_steps ? steps_left : rows_left,
+                          operand_.along_steps ? rows_left : steps_left));
   body().line(fmt::format("{}* to = {} + stage * {} + {} * {} + {};", names_.value_type, shared_, stage_,
                           thread_step_, pitch_, thread_row_));
-  body().line(fmt::format("const {}* from = {};", names_.value_type, from));
-  const int to_advance = pattern_.advance;
-  const std::string to_step =
-      operand_.along_steps ? fmt::format("{}", to_advance) : times(pitch_, to_advance);
+  body().line(fmt::format("const {}* from = {}_from;", names_.value_type, name()));
   if (pattern_.count > 1) {
+    const std::string to_step =
+        operand_.along_steps ? fmt::format("{}", pattern_.advance) : times(pitch_, pattern_.advance);
     body().line("#pragma unroll");
     body().open(fmt::format("for (int i = 0; i < {}; ++i)", pattern_.count));
     body().line(fmt::format("ek_copy_async<{}>(to + i * {}, from, i * {} < left);", pattern_.width, to_step,
@@ -144,7 +144,7 @@ void MatmulOperandWriter::declare_copied() {
   } else {
     body().line(fmt::format("ek_copy_async<{}>(to, from, left > 0);", pattern_.width));
   }
-  if (!tile_advance.empty()) body().line(fmt::format("{} += {};", from, tile_advance));
+  if (!tile_advance.empty()) body().line(fmt::format("{}_from += {};", name(), tile_advance));
   body().close(";");
 }
 

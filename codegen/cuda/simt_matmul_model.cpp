@@ -127,6 +127,22 @@ double issue_share(const SpaceFacts& facts, const SimtMatmulTile& tile) {
   return products / (products * slots_per_product(tile) + reads + copies + loop);
 }
 
+/// Time until the last of `blocks` has done its operations; `rate` is the whole device's.
+double compute_seconds(const core::DeviceFacts& device, const BlockUse& use, double blocks,
+                       double block_operations, double rate) {
+  const double multiprocessors = std::max(device.multiprocessors, 1);
+  const double resident = std::max(resident_blocks(device, use), 1);
+  // A multiprocessor with few warps cannot hide the latency of shared memory and barriers.
+  const auto seconds_of = [&](double on_one) {
+    const double busy = std::min(1.0, 0.55 + 0.45 * on_one * use.threads / 256);
+    return on_one * block_operations * multiprocessors / (rate * busy);
+  };
+  constexpr double fill_seconds = 1.5e-6;  // the first tiles of a block come from device memory
+  const double waves = std::floor(blocks / (resident * multiprocessors));
+  const double rest = std::ceil((blocks - waves * resident * multiprocessors) / multiprocessors);
+  return waves * seconds_of(resident) + (rest > 0 ? seconds_of(rest) : 0) + fill_seconds * (waves + 1);
+}
+
 /// What measurements decide between configurations that the model cannot tell apart: small, so that the
 /// search tries different tiles before variants of one.
 double preference(const SimtMatmulTile& tile) {
@@ -187,25 +203,10 @@ Estimate estimate_simt_matmul(const KernelContext& context, const Configuration&
   const double launch = device.launch_seconds > 0 ? device.launch_seconds : 4e-6;
   estimate.limit_seconds = std::max(estimate.bytes / bandwidth, estimate.operations / rate);
 
-  const double multiprocessors = std::max(device.multiprocessors, 1);
-  const double resident = std::max(resident_blocks(device, use), 1);
   const double blocks = std::ceil(m / tile.block_m) * std::ceil(n / tile.block_n) * batch * tile.splits;
   const double tiles_k = std::ceil(std::ceil(steps / tile.block_k) / tile.splits);
   const double block_operations = 2.0 * tile.block_m * tile.block_n * tile.block_k * tiles_k;
-  // A multiprocessor with few warps cannot hide the latency of shared memory and barriers.
-  const auto busy = [&](double resident_now) {
-    return std::min(1.0, 0.55 + 0.45 * resident_now * tile.threads() / 256);
-  };
-  const auto seconds_of = [&](double resident_now) {
-    return resident_now * block_operations * multiprocessors /
-           (rate * issue_share(facts, tile) * busy(resident_now));
-  };
-  constexpr double fill_seconds = 1.5e-6;  // the first tiles of a block come from device memory
-  const double waves = std::floor(blocks / (resident * multiprocessors));
-  const double rest = std::ceil((blocks - waves * resident * multiprocessors) / multiprocessors);
-  double seconds =
-      waves * seconds_of(resident) + (rest > 0 ? seconds_of(rest) : 0) + fill_seconds * (waves + 1);
-
+  double seconds = compute_seconds(device, use, blocks, block_operations, rate * issue_share(facts, tile));
   const double tile_bytes =
       (tile.block_m + tile.block_n) * tile.block_k * static_cast<double>(facts.element_bytes);
   const double l2_seconds = blocks * tiles_k * tile_bytes / (2 * bandwidth);

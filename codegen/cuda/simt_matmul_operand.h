@@ -69,6 +69,8 @@ class MatmulOperandWriter {
   };
 
   void declare_copied();
+  void declare_copy(const std::string& advance, const std::string& tile_advance);
+  std::string first_offset();
   std::string declare_advance(std::string_view suffix, const std::string& stride, const std::string& count);
   void declare_staged();
   StagedPlace emit_place(const std::string& slot);
