@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <utility>
@@ -231,6 +232,11 @@ class FunctionPrinter {
     return name;
   }
 
+  /// Expressions may be high, so what recurses keeps its stack frames small.
+  void write(std::initializer_list<std::string_view> parts) {
+    for (const std::string_view part : parts) out_ += part;
+  }
+
   /// `typed`: a literal takes the right type here, so a constant needs no cast around it.
   void print(ExpressionId id, int context, bool typed) {
     const Expression& e = node(id);
@@ -251,15 +257,13 @@ class FunctionPrinter {
       case Op::reduce:
         return print_reduction(e, context);
       case Op::cast:
-        out_ += fmt::format("{}(", core::dtype_name(e.target));
+        write({core::dtype_name(e.target), "("});
         print(e.operands[0], value, false);
-        out_ += ')';
-        return;
+        return write({")"});
       case Op::bitcast:
-        out_ += fmt::format("bitcast({}, ", core::dtype_name(e.target));
+        write({"bitcast(", core::dtype_name(e.target), ", "});
         print(e.operands[0], value, false);
-        out_ += ')';
-        return;
+        return write({")"});
       default:
         return print_operation(e, context);
     }
@@ -351,7 +355,7 @@ class FunctionPrinter {
     const OpFacts& row = facts(e.op);
     const int strength = strength_of(e.op);
     if (strength == atom) {
-      out_ += fmt::format("{}(", row.spelling);
+      write({row.spelling, "("});
       for (std::size_t i = 0; i < e.operands.size(); ++i) {
         if (i > 0) out_ += ", ";
         print(e.operands[i], value, typed_by_others(e, i));
@@ -365,7 +369,7 @@ class FunctionPrinter {
       print(e.operands[0], strength, false);
     } else {
       print(e.operands[0], strength == comparison ? strength + 1 : strength, typed_by_others(e, 0));
-      out_ += fmt::format(" {} ", row.spelling);
+      write({" ", row.spelling, " "});
       print(e.operands[1], strength + 1, typed_by_others(e, 1));
     }
     if (strength < context) out_ += ')';

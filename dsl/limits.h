@@ -17,7 +17,7 @@ inline constexpr std::size_t rank = 16;         ///< dimensions of a tensor, var
 inline constexpr std::size_t parameters = 256;  ///< items in any other list
 inline constexpr std::size_t calls = 500;       ///< calls inlined into one function
 inline constexpr std::size_t call_depth = 64;   ///< calls inside each other
-inline constexpr std::uint32_t inlined_height = 4000;   ///< levels of an expression once calls are inlined
+inline constexpr std::uint32_t inlined_height = 1200;   ///< levels of an expression once calls are inlined
 inline constexpr std::uint64_t inlined_size = 200'000;  ///< its operations, each counted where it is used
 inline constexpr std::size_t type_choices =
     512;                              ///< combinations of compute types checked of a generic function

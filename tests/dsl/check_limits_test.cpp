@@ -66,8 +66,8 @@ TEST(CheckLimits, LevelsOnceCallsAreInlined) {
     }
     return text;
   };
-  EXPECT_TRUE(Compiled(tower(799)).program);  // 3,996 levels
-  EXPECT_NE(Compiled(tower(801)).messages().find("this expression has more than 4000 levels"),
+  EXPECT_TRUE(Compiled(tower(239)).program);  // 1,196 levels
+  EXPECT_NE(Compiled(tower(241)).messages().find("this expression has more than 1200 levels"),
             std::string::npos);
 }
 
