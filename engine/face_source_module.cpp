@@ -28,6 +28,7 @@ SourceModule::SourceModule(std::string_view source, std::vector<std::string> opt
   state_->gpu = std::dynamic_pointer_cast<runtime::cuda::GpuDevice>(Access::runtime(device));
   if (!state_->gpu)
     throw DeviceError("a SourceModule holds CUDA C++ and needs a GPU: " + device.name() + " is none");
+  options.insert(options.begin(), "--ptxas-options=-v");  // the log then names the kernels
   core::Key key;
   key.add("einkern", core::version)
       .add("source", source)

@@ -1,5 +1,7 @@
 #include "codegen/cuda/kernel_writer.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace einkern::codegen::cuda {
@@ -51,12 +53,26 @@ std::string KernelWriter::parameter(const std::string& key, std::string_view pre
   return known_[key] = unique;
 }
 
+namespace {
+
+/// A recurrence, or an update in place. NVRTC 13.0 turns `c ? h[i] : h0[i]` into one load from a chosen
+/// address, and where h0 is read-only for being __restrict__ that is a load through the read-only cache
+/// (ld.global.nc), which does not see what the same kernel has stored to h. So such a kernel promises nothing
+/// about its pointers.
+bool reads_what_it_writes(const Kernel& kernel) {
+  return std::any_of(kernel.writes.begin(), kernel.writes.end(), [&](dsl::TensorId written) {
+    return std::find(kernel.reads.begin(), kernel.reads.end(), written) != kernel.reads.end();
+  });
+}
+
+}  // namespace
+
 std::string KernelWriter::tensor(dsl::TensorId id) {
   const dsl::Tensor& tensor = graph()[id];
   bool written = false;
   for (const Store& store : context().kernel.stores) written = written || store.target == id;
-  const std::string type =
-      fmt::format("{}{}* __restrict__", written ? "" : "const ", storage_type(tensor.dtype));
+  const std::string type = fmt::format("{}{}*{}", written ? "" : "const ", storage_type(tensor.dtype),
+                                       reads_what_it_writes(context().kernel) ? "" : " __restrict__");
   return parameter(fmt::format("tensor {}", id.value), "t", tensor.name, type,
                    core::PointerArgument{module_.buffer(module_.tensor_buffer(id)), 0});
 }

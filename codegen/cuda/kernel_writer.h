@@ -41,8 +41,8 @@ class KernelWriter {
   std::string_view index_type() const;
   bool narrow() const { return context().specialisation.index_bits == 32; }
 
-  /// Pointer to a tensor's elements, of its storage type; const and __restrict__ where this kernel only reads
-  /// it.
+  /// Pointer to a tensor's elements, of its storage type; const where this kernel only reads
+  /// it; __restrict__ in kernels that read nothing of what they write.
   std::string tensor(dsl::TensorId id);
   /// Pointer to a buffer of the launch's own, named for the kernel; `bytes` are allocated by the runtime.
   std::string scratch(std::string_view name, DType dtype, const core::SizeExpression& bytes, bool written);

@@ -53,6 +53,19 @@ TEST_P(CudaText, IsTheSameTwice) {
 INSTANTIATE_TEST_SUITE_P(Cases, CudaText, ::testing::ValuesIn(testing::emission_cases()),
                          [](const auto& test) { return test.param.name; });
 
+// A load that may come from a tensor of the same kernel must not go through the read-only cache.
+TEST(CudaTextOfRecurrences, PromisesNothingAboutPointers) {
+  const EmissionCase recurrence{
+      "recurrence",
+      "fn f(x: f32[T, N], h0: f32[N]) -> h: f32[T, N] { h[t, n] = x[t, n] * (h[t - 1, n] else h0[n]) }",
+      {{5, 7}, {7}},
+      "cuda.generic",
+      "threads=256"};
+  const auto emission = testing::emit_case(recurrence, "sm_90a");
+  ASSERT_TRUE(emission.ok()) << emission.error().message;
+  EXPECT_EQ(emission->source.find("__restrict__"), std::string::npos) << emission->source;
+}
+
 TEST(CudaTextOfNumbers, DoesNotDependOnTheLocale) {
   const EmissionCase numbers{
       "numbers",
