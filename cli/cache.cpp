@@ -1,4 +1,6 @@
 // einkern cache and einkern devices: what is kept, and what is here.
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -80,6 +82,25 @@ int explain_misses(runtime::KernelCache& cache, const CacheOptions& options) {
   return success;
 }
 
+/// Export writes two files; import takes those of the two that are there, so that records can be shipped
+/// alone.
+int carry(runtime::KernelCache& cache, const autotune::RecordStore& records, const CacheOptions& options) {
+  const std::string kernel_file = options.path + ".kernels", record_file = options.path + ".records.json";
+  const bool out = options.action == "export";
+  const bool with_kernels = out || std::filesystem::exists(kernel_file);
+  const bool with_records = out || std::filesystem::exists(record_file);
+  if (!with_kernels && !with_records)
+    return report({core::ErrorKind::io, fmt::format("there is neither {} nor {}", kernel_file, record_file)});
+  core::Result<std::int64_t> kernels = std::int64_t{0}, tuned = std::int64_t{0};
+  if (with_kernels) kernels = out ? cache.export_to(kernel_file) : cache.import_from(kernel_file);
+  if (!kernels) return report(kernels.error());
+  if (with_records) tuned = out ? records.export_to(record_file) : records.import_from(record_file);
+  if (!tuned) return report(tuned.error());
+  fmt::print("{} kernels and {} tuning records {} {}\n", *kernels, *tuned, out ? "written to" : "taken from",
+             options.path);
+  return success;
+}
+
 }  // namespace
 
 int cache_command(const CacheOptions& options) {
@@ -98,15 +119,7 @@ int cache_command(const CacheOptions& options) {
     const auto check = cache.verify();
     fmt::print("{} kernels are good, {} were damaged and are removed\n", check.good, check.removed);
   } else if (options.action == "export" || options.action == "import") {
-    const bool out = options.action == "export";
-    const auto kernels =
-        out ? cache.export_to(options.path + ".kernels") : cache.import_from(options.path + ".kernels");
-    if (!kernels) return report(kernels.error());
-    const auto tuned = out ? records.export_to(options.path + ".records.json")
-                           : records.import_from(options.path + ".records.json");
-    if (!tuned) return report(tuned.error());
-    fmt::print("{} kernels and {} tuning records {} {}.kernels and {}.records.json\n", *kernels, *tuned,
-               out ? "written to" : "taken from", options.path, options.path);
+    return carry(cache, records, options);
   }
   return success;
 }

@@ -162,6 +162,8 @@ TEST_F(DeviceGpu, IsCapturedIntoAGraph) {
   const std::uint64_t scalars[] = {std::bit_cast<std::uint32_t>(1.0f)};
   const Driver& driver = gpu_->driver();
   const auto handle = static_cast<StreamHandle>(stream_.handle);
+  const auto scope = ContextScope::enter(gpu_->context());  // graphs are made in the current context
+  ASSERT_TRUE(scope.ok());
   ASSERT_EQ(driver.stream_begin_capture(handle, capture_mode_thread_local), success);
   EXPECT_TRUE(gpu_->is_capturing(stream_).value());
   EXPECT_FALSE(prepared->launch({buffers, scalars, {}}, stream_).ok()) << "it would have to allocate";
