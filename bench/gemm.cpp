@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -40,8 +41,10 @@ using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, c
 using DnnlSgemm = int (*)(char, char, std::int64_t, std::int64_t, std::int64_t, float, const float*,
                           std::int64_t, const float*, std::int64_t, float, float*, std::int64_t);
 
-/// A function of the first library that is here, or null.
+/// A function of the first library that is here, or null. OpenMP's threads spin for milliseconds after a call
+/// unless told to sleep, and would hold the cores while the other contestants run.
 void* find_symbol(std::initializer_list<const char*> libraries, const char* symbol) {
+  setenv("OMP_WAIT_POLICY", "PASSIVE", 0);
   for (const char* name : libraries)
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL))
       if (void* found = dlsym(library, symbol)) return found;
