@@ -4,6 +4,8 @@
 #include <bit>
 #include <set>
 
+#include "dsl/scalar_operations.h"
+
 namespace einkern::dsl {
 namespace {
 
@@ -22,31 +24,17 @@ std::size_t hash_of(const Expression& e) {
   return hash;
 }
 
-/// i64 arithmetic on constants as the language has it; nothing for operations that do not fold.
+/// i64 arithmetic on constants; nothing for operations that do not fold.
 std::optional<std::int64_t> fold_integers(Op op, std::int64_t a, std::int64_t b) {
-  const auto wrap = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
-  const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
   switch (op) {
     case Op::add:
-      return wrap(ua + ub);
     case Op::subtract:
-      return wrap(ua - ub);
     case Op::multiply:
-      return wrap(ua * ub);
     case Op::divide:
-      if (b == 0) return 0;
-      if (b == -1) return wrap(0 - ua);
-      return a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0);
-    case Op::modulo: {
-      if (b == 0) return a;
-      if (b == -1) return 0;
-      const std::int64_t remainder = a % b;
-      return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
-    }
+    case Op::modulo:
     case Op::maximum:
-      return std::max(a, b);
     case Op::minimum:
-      return std::min(a, b);
+      return apply_integer(op, DType::i64, a, b);
     default:
       return std::nullopt;
   }

@@ -4,66 +4,13 @@
 
 #include <cctype>
 
+#include "dsl/operator_strength.h"
+
 namespace einkern::dsl {
 namespace {
 
-// Binding strength, as LANGUAGE's precedences: the higher binds tighter.
-enum Strength {
-  loosest,
-  else_strength,
-  or_strength,
-  and_strength,
-  not_strength,
-  comparison,
-  bits_or,
-  bits_xor,
-  bits_and,
-  shift,
-  sum,
-  product,
-  unary,
-  atom
-};
-
 bool is_word(std::string_view spelling) {
   return std::isalpha(static_cast<unsigned char>(spelling.front())) != 0;
-}
-
-int strength_of(Op op) {
-  switch (op) {
-    case Op::negate:
-    case Op::bit_not:
-      return unary;
-    case Op::multiply:
-    case Op::divide:
-    case Op::modulo:
-      return product;
-    case Op::add:
-    case Op::subtract:
-      return sum;
-    case Op::shift_left:
-    case Op::shift_right:
-      return shift;
-    case Op::bit_and:
-      return bits_and;
-    case Op::bit_xor:
-      return bits_xor;
-    case Op::bit_or:
-      return bits_or;
-    case Op::equal:
-    case Op::not_equal:
-    case Op::less:
-    case Op::less_equal:
-      return comparison;
-    case Op::logical_not:
-      return not_strength;
-    case Op::logical_and:
-      return and_strength;
-    case Op::logical_or:
-      return or_strength;
-    default:
-      return atom;
-  }
 }
 
 class Writer {

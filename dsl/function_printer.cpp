@@ -9,64 +9,13 @@
 #include <set>
 #include <utility>
 
+#include "dsl/operator_strength.h"
+
 namespace einkern::dsl {
 namespace {
 
-/// How tightly the grammar binds, loosest first: what stands in a context that asks for more gets
-/// parentheses.
-enum Strength {
-  value,
-  disjunction,
-  conjunction,
-  negation,
-  comparison,
-  bits_or,
-  bits_xor,
-  bits_and,
-  shift,
-  sum,
-  product,
-  unary,
-  atom
-};
+constexpr int value = else_strength;     // where an `else` may stand bare
 constexpr int expression = disjunction;  // where `else` needs parentheses
-
-int strength_of(Op op) {
-  switch (op) {
-    case Op::negate:
-    case Op::bit_not:
-      return unary;
-    case Op::multiply:
-    case Op::divide:
-    case Op::modulo:
-      return product;
-    case Op::add:
-    case Op::subtract:
-      return sum;
-    case Op::shift_left:
-    case Op::shift_right:
-      return shift;
-    case Op::bit_and:
-      return bits_and;
-    case Op::bit_xor:
-      return bits_xor;
-    case Op::bit_or:
-      return bits_or;
-    case Op::equal:
-    case Op::not_equal:
-    case Op::less:
-    case Op::less_equal:
-      return comparison;
-    case Op::logical_not:
-      return negation;
-    case Op::logical_and:
-      return conjunction;
-    case Op::logical_or:
-      return disjunction;
-    default:
-      return atom;
-  }
-}
 
 /// The shortest number that reads back as the same constant.
 std::string number_text(const Expression& node) {
