@@ -7,11 +7,11 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "core/version.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/private_file.h"
 #include "runtime/warnings.h"
 
 namespace einkern::autotune {
@@ -31,28 +31,6 @@ std::optional<std::string> read_file(const files::path& path) {
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
-}
-
-/// Written to a temporary name and renamed, so that readers see all of it or nothing.
-core::Result<void> write_file(const files::path& path, const std::string& text) {
-  std::error_code error;
-  files::create_directories(path.parent_path(), error);
-  const files::path temporary = path.string() + fmt::format(".{}.tmp", getpid());
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.flush();
-    if (!out) {
-      files::remove(temporary, error);
-      return io_error(
-          fmt::format("cannot write {}: is the disk full or the folder read-only?", path.string()));
-    }
-  }
-  files::rename(temporary, path, error);
-  if (!error) return {};
-  std::error_code ignored;
-  files::remove(temporary, ignored);
-  return io_error(fmt::format("cannot write {}: {}", path.string(), error.message()));
 }
 
 Json to_value(const TuningRecord& record) {
@@ -208,8 +186,10 @@ std::optional<TuningRecord> RecordStore::nearest(const RecordKey& key) const {
 
 core::Result<void> RecordStore::store(const TuningRecord& record) const {
   if (folder_.empty()) return {};
-  return write_file(files::path(folder_) / (record.key.fingerprint() + std::string(suffix)),
-                    record.to_json());
+  std::error_code ignored;  // if the folder cannot be made, publishing says so
+  files::create_directories(folder_, ignored);
+  const files::path path = files::path(folder_) / (record.key.fingerprint() + std::string(suffix));
+  return runtime::publish_file(path.string(), record.to_json());
 }
 
 std::int64_t RecordStore::clear() const {
@@ -225,7 +205,7 @@ std::int64_t RecordStore::clear() const {
 core::Result<std::int64_t> RecordStore::export_to(const std::string& path) const {
   Json all = Json::array();
   for (const TuningRecord& record : list()) all.push_back(to_value(record));
-  EINKERN_CHECK_OK(write_file(path, all.dump(1) + "\n"));
+  EINKERN_CHECK_OK(runtime::publish_file(path, all.dump(1) + "\n"));
   return static_cast<std::int64_t>(all.size());
 }
 
