@@ -1,7 +1,5 @@
 // einkern check and einkern fmt: what needs no device.
 #include <fstream>
-#include <iostream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -22,18 +20,6 @@ int check_command(const CheckOptions& options) {
 
 namespace {
 
-core::Result<std::string> read_text(const std::string& file) {
-  std::ostringstream text;
-  if (file == "-") {
-    text << std::cin.rdbuf();
-    return text.str();
-  }
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return core::Error{core::ErrorKind::io, fmt::format("{}: cannot be read: does it exist?", file)};
-  text << in.rdbuf();
-  return text.str();
-}
-
 /// Formats one file; false if it has errors, which were printed.
 bool format_text(const std::string& name, const std::string& text, std::string& formatted) {
   dsl::SourceSet sources;
@@ -53,7 +39,7 @@ bool format_text(const std::string& name, const std::string& text, std::string& 
 int format_command(const FormatOptions& options) {
   int code = success;
   for (const std::string& file : options.files) {
-    const auto text = read_text(file);
+    const auto text = read_source(file);
     if (!text) return report(text.error());
     std::string formatted;
     if (!format_text(file, *text, formatted)) {

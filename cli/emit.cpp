@@ -111,53 +111,39 @@ int explain_command(const ExplainOptions& options) {
   if (!facts) return report(facts.error());
   const auto emitted = emit_plan(problem, *facts, options.choice);
   if (!emitted) return report(emitted.error());
-  Json kernels = Json::array();
-  double limit = 0;
-  for (std::size_t i = 0; i < emitted->choices.size(); ++i) {
-    const codegen::Kernel& kernel = emitted->plan.kernels[i];
-    const engine::KernelChoice& choice = emitted->choices[i];
-    limit += choice.estimate.limit_seconds;
-    kernels.push_back({{"name", kernel.name},
-                       {"form", codegen::form_name(kernel)},
-                       {"explanation", kernel.explanation},
-                       {"schedule", choice.schedule->name()},
-                       {"configuration", choice.configuration.text()},
-                       {"source", engine::source_name(choice.source)},
-                       {"bytes", choice.estimate.bytes},
-                       {"operations", choice.estimate.operations},
-                       {"estimated_seconds", choice.estimate.seconds},
-                       {"limit_seconds", choice.estimate.limit_seconds},
-                       {"measured_seconds", choice.measured_seconds.value_or(0)}});
-  }
+  std::vector<engine::KernelExplanation> kernels;
+  for (std::size_t i = 0; i < emitted->choices.size(); ++i)
+    kernels.push_back(engine::explain_kernel(emitted->plan.kernels[i], emitted->choices[i]));
   if (options.json) {
-    Json plans = Json::array();
+    Json plans = Json::array(), all = Json::array();
+    double limit = 0;
+    for (const engine::KernelExplanation& kernel : kernels) {
+      limit += kernel.limit_seconds;
+      all.push_back({{"name", kernel.name},
+                     {"form", kernel.form},
+                     {"explanation", kernel.explanation},
+                     {"schedule", kernel.schedule},
+                     {"configuration", kernel.configuration},
+                     {"source", kernel.source},
+                     {"bytes", kernel.bytes},
+                     {"operations", kernel.operations},
+                     {"estimated_seconds", kernel.estimated_seconds},
+                     {"limit_seconds", kernel.limit_seconds},
+                     {"measured_seconds", kernel.measured_seconds}});
+    }
     for (const codegen::Plan& plan : problem.plans) plans.push_back(plan.name);
     fmt::print("{}\n", Json{{"function", problem.function->name},
                             {"device", facts->name},
                             {"plan", emitted->plan.name},
                             {"plans", plans},
-                            {"kernels", kernels},
+                            {"kernels", all},
                             {"limit_seconds", limit}}
                            .dump(1));
     return success;
   }
   fmt::print("{} on {}: plan {} of {}, {} kernel{}\n", problem.function->name, facts->name,
              emitted->plan.name, problem.plans.size(), kernels.size(), kernels.size() == 1 ? "" : "s");
-  for (const Json& kernel : kernels) {
-    fmt::print("\n{} ({})\n  {}\n  schedule  {} [{}] {}\n", kernel["name"].get<std::string>(),
-               kernel["form"].get<std::string>(), kernel["explanation"].get<std::string>(),
-               kernel["schedule"].get<std::string>(), kernel["source"].get<std::string>(),
-               kernel["configuration"].get<std::string>());
-    fmt::print("  work      {} at least, {}\n  estimate  {}, hardware limit {}\n",
-               engine::bytes_text(kernel["bytes"].get<double>()),
-               engine::rate_text(kernel["operations"].get<double>(), "op")
-                   .substr(0, engine::rate_text(kernel["operations"].get<double>(), "op").size() - 2),
-               engine::seconds_text(kernel["estimated_seconds"].get<double>()),
-               engine::seconds_text(kernel["limit_seconds"].get<double>()));
-    if (const double measured = kernel["measured_seconds"].get<double>(); measured > 0)
-      fmt::print("  measured  {}, {:.0f} % of the limit\n", engine::seconds_text(measured),
-                 100 * kernel["limit_seconds"].get<double>() / measured);
-  }
+  for (const engine::KernelExplanation& kernel : kernels) fmt::print("{}", engine::kernel_text(kernel));
   fmt::print("\n{}", codegen::describe(emitted->plan));
   return success;
 }

@@ -19,18 +19,6 @@ namespace {
 
 core::Error usage_error(std::string message) { return {core::ErrorKind::usage, std::move(message)}; }
 
-core::Result<std::string> read_source(const std::string& path) {
-  std::ostringstream text;
-  if (path == "-") {
-    text << std::cin.rdbuf();
-    return text.str();
-  }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return core::Error{core::ErrorKind::io, fmt::format("{}: cannot be read: does it exist?", path)};
-  text << in.rdbuf();
-  return text.str();
-}
-
 core::Result<const dsl::Signature*> choose_function(const dsl::Program& program, const std::string& name) {
   const auto& all = program.signatures();
   if (name.empty() && all.size() == 1) return &all.front();
@@ -228,6 +216,18 @@ core::Result<Problem> build_problem(const ProblemOptions& options, const dsl::Pr
 }
 
 }  // namespace
+
+core::Result<std::string> read_source(const std::string& path) {
+  std::ostringstream text;
+  if (path == "-") {
+    text << std::cin.rdbuf();
+    return text.str();
+  }
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return core::Error{core::ErrorKind::io, fmt::format("{}: cannot be read: does it exist?", path)};
+  text << in.rdbuf();
+  return text.str();
+}
 
 std::optional<dsl::Program> load_program(const std::vector<std::string>& files, bool json) {
   dsl::SourceSet sources;

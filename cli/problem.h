@@ -19,6 +19,9 @@
 
 namespace einkern::cli {
 
+/// A source file's text; - is standard input.
+core::Result<std::string> read_source(const std::string& path);
+
 /// The parsed program; its diagnostics have been printed. No value: there were errors.
 std::optional<dsl::Program> load_program(const std::vector<std::string>& files, bool json);
 

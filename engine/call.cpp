@@ -36,10 +36,9 @@ core::Result<void> check_overlap(const dsl::Function& function, const Call& call
     spans.push_back({function[id].name, place.address + static_cast<std::uint64_t>(from),
                      place.address + static_cast<std::uint64_t>(to), written});
   };
-  std::size_t next = 0;
-  for (const dsl::Parameter& parameter : function.parameters)
-    if (const auto* id = std::get_if<dsl::TensorId>(&parameter))
-      add(*id, call.inputs[next++], function[*id].role == dsl::TensorRole::inout);
+  const std::vector<dsl::TensorId> inputs = dsl::argument_tensors(function);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    add(inputs[i], call.inputs[i], function[inputs[i]].role == dsl::TensorRole::inout);
   for (std::size_t i = 0; i < call.outputs.size(); ++i) add(function.results[i], call.outputs[i], true);
   for (std::size_t i = 0; i < spans.size(); ++i)
     for (std::size_t j = i + 1; j < spans.size(); ++j) {

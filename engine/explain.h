@@ -20,6 +20,10 @@ struct KernelExplanation {
   std::int64_t spill_bytes = 0, shared_bytes = 0;
 };
 
+/// A chosen kernel, compiled or not; then its resources are 0.
+KernelExplanation explain_kernel(const codegen::Kernel& kernel, const KernelChoice& choice);
+std::string kernel_text(const KernelExplanation& kernel);
+
 std::vector<KernelExplanation> explain_kernels(const PreparedCall& prepared);
 std::string explain_text(const PreparedCall& prepared, const core::DeviceFacts& device);
 

@@ -13,14 +13,6 @@ using codegen::KernelContext;
 using codegen::Plan;
 using dsl::TensorId;
 
-/// Input and inout tensors in parameter order.
-std::vector<TensorId> input_tensors(const dsl::Function& function) {
-  std::vector<TensorId> ids;
-  for (const dsl::Parameter& parameter : function.parameters)
-    if (const auto* id = std::get_if<TensorId>(&parameter)) ids.push_back(*id);
-  return ids;
-}
-
 struct ChosenPlan {
   BoundPlan bound;
   std::vector<KernelChoice> choices;
@@ -111,7 +103,7 @@ std::vector<codegen::TensorPlacement> placements_of(const dsl::Function& functio
     if (where.strides != dense_strides(where.shape)) placement.strides = where.strides;
     placement.address_modulo_16 = static_cast<int>(where.address % 16);
   };
-  const auto inputs = input_tensors(function);
+  const auto inputs = dsl::argument_tensors(function);
   for (std::size_t i = 0; i < inputs.size(); ++i) place(inputs[i], call.inputs[i]);
   for (std::size_t i = 0; i < call.outputs.size(); ++i) place(function.results[i], call.outputs[i]);
   return placements;
@@ -119,7 +111,7 @@ std::vector<codegen::TensorPlacement> placements_of(const dsl::Function& functio
 
 /// Matches the launch plan's buffers and scalars with the call's, by name.
 void match_names(PreparedCall& prepared, const dsl::Function& function) {
-  const auto inputs = input_tensors(function);
+  const auto inputs = dsl::argument_tensors(function);
   const auto position = [&](const std::vector<TensorId>& ids, const std::string& name) {
     const auto it =
         std::find_if(ids.begin(), ids.end(), [&](TensorId id) { return function[id].name == name; });
