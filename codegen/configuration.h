@@ -16,7 +16,8 @@ namespace einkern::codegen {
 /// Ordered name=integer pairs, written "tile_m=128 tile_n=64".
 class Configuration {
  public:
-  std::int64_t get(std::string_view name) const;  // aborts if absent: a schedule asks only for its own parameters
+  std::int64_t get(
+      std::string_view name) const;  // aborts if absent: a schedule asks only for its own parameters
   std::int64_t get_or(std::string_view name, std::int64_t otherwise) const;
   void set(std::string_view name, std::int64_t value);
   const std::vector<std::pair<std::string, std::int64_t>>& entries() const { return entries_; }
@@ -36,7 +37,8 @@ struct ConfigurationParameter {
   std::string documentation;  // one line, for docs and `tune --help`
 };
 
-/// A rule between parameters. `violated` gives the rule with both numbers ("shared memory 98304 > 49152 bytes"), or nothing.
+/// A rule between parameters. `violated` gives the rule with both numbers ("shared memory 98304 > 49152
+/// bytes"), or nothing.
 struct ConfigurationConstraint {
   std::string rule;
   std::function<std::optional<std::string>(const Configuration&)> violated;
@@ -46,7 +48,8 @@ struct ConfigurationSpace {
   std::vector<ConfigurationParameter> parameters;
   std::vector<ConfigurationConstraint> constraints;
 
-  /// The first broken rule, unknown or missing parameter, or value outside its domain, with both numbers; nothing if legal.
+  /// The first broken rule, unknown or missing parameter, or value outside its domain, with both numbers;
+  /// nothing if legal.
   std::optional<std::string> violation(const Configuration& configuration) const;
   /// All legal configurations in the domains' order, at most `limit`.
   std::vector<Configuration> enumerate(std::size_t limit = 100000) const;

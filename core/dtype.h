@@ -33,8 +33,8 @@ double largest(DType type);
 /// Lowest finite value.
 double lowest(DType type);
 
-/// Rounds a double to a float type, to nearest even in one step (no double rounding), and gives the value back.
-/// f16 overflows to infinity; f8 saturates at its largest finite value and keeps NaN.
+/// Rounds a double to a float type, to nearest even in one step (no double rounding), and gives the value
+/// back. f16 overflows to infinity; f8 saturates at its largest finite value and keeps NaN.
 double round_to(DType type, double value);
 
 /// Bits of one stored element holding `value` (rounded as a store rounds), in the low bytes.
@@ -42,10 +42,12 @@ std::uint64_t encode_float(DType type, double value);
 /// The number that stored bits of a float type stand for.
 double decode_float(DType type, std::uint64_t bits);
 
-/// Wraps an integer to an integer type, as a store or integer cast does; the result is sign- or zero-extended.
+/// Wraps an integer to an integer type, as a store or integer cast does; the result is sign- or
+/// zero-extended.
 std::int64_t wrap_integer(DType type, std::int64_t value);
 
-/// Float to integer as a cast does it: truncates, saturates, NaN gives 0. u64 comes back as its two's complement bits.
+/// Float to integer as a cast does it: truncates, saturates, NaN gives 0. u64 comes back as its two's
+/// complement bits.
 std::int64_t float_to_integer(DType type, double value);
 
 }  // namespace einkern::core

@@ -12,9 +12,9 @@ enum class SourceLanguage { cuda, llvm_ir };
 
 struct Emission {
   SourceLanguage language = SourceLanguage::cuda;
-  std::string source;                 // CUDA C++ text, or LLVM IR text
-  std::vector<std::string> entries;   // extern "C" names
-  std::vector<std::string> options;   // further compiler options, beyond the runtime's own
+  std::string source;                // CUDA C++ text, or LLVM IR text
+  std::vector<std::string> entries;  // extern "C" names
+  std::vector<std::string> options;  // further compiler options, beyond the runtime's own
   LaunchPlan launch;
 };
 

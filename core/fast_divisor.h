@@ -10,8 +10,8 @@ struct FastDivisor {
   std::uint32_t divisor = 1, multiplier = 0, shift = 0;
 };
 
-/// Requires divisor < 2^31. A divisor of 0 gives the quotient 0, as the language has it (and so the remainder n): an empty
-/// range may stand beside others that are not.
+/// Requires divisor < 2^31. A divisor of 0 gives the quotient 0, as the language has it (and so the remainder
+/// n): an empty range may stand beside others that are not.
 FastDivisor make_fast_divisor(std::uint32_t divisor);
 std::uint32_t divide(std::uint32_t n, FastDivisor by);
 

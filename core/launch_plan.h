@@ -1,4 +1,5 @@
-// How compiled kernels are launched, as data: the cache, the tuner's child process and `explain` read the same bytes.
+// How compiled kernels are launched, as data: the cache, the tuner's child process and `explain` read the
+// same bytes.
 #pragma once
 
 #include <array>
@@ -16,7 +17,8 @@ namespace einkern::core {
 
 enum class BufferKind { input, output, inout, scratch, counter, constant };
 
-/// A region of device memory that steps use. Inputs and outputs come from the caller; the runtime allocates the rest.
+/// A region of device memory that steps use. Inputs and outputs come from the caller; the runtime allocates
+/// the rest.
 struct BufferSpec {
   std::string name;  // the tensor's name in the function, or a temporary's
   BufferKind kind = BufferKind::scratch;
@@ -43,8 +45,8 @@ struct SizeArgument {
 struct ScalarArgument {
   int scalar = 0;  // index in LaunchPlan::scalars
 };
-/// A divisor as the emitted kernels use it: struct { u32 divisor, multiplier, shift } (Granlund and Montgomery 1994),
-/// for dividends below 2^31. See core/fast_divisor.h.
+/// A divisor as the emitted kernels use it: struct { u32 divisor, multiplier, shift } (Granlund and
+/// Montgomery 1994), for dividends below 2^31. See core/fast_divisor.h.
 struct DivisorArgument {
   SizeExpression divisor;
 };
@@ -61,9 +63,10 @@ struct KernelStep {
   std::vector<Argument> arguments;
 };
 
-/// One parallel loop on the CPU. Entry: void entry(const std::uint64_t* arguments, std::int64_t begin, std::int64_t end,
-/// void* scratch), called for disjoint ranges that cover [0, tasks). Each argument fills one 8-byte slot (a divisor: its
-/// divisor as i64); scalars are stored at the start of their slot. `scratch` is private to the worker thread, 64-byte aligned.
+/// One parallel loop on the CPU. Entry: void entry(const std::uint64_t* arguments, std::int64_t begin,
+/// std::int64_t end, void* scratch), called for disjoint ranges that cover [0, tasks). Each argument fills
+/// one 8-byte slot (a divisor: its divisor as i64); scalars are stored at the start of their slot. `scratch`
+/// is private to the worker thread, 64-byte aligned.
 struct CpuStep {
   std::string entry;
   SizeExpression tasks = 1;

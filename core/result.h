@@ -22,8 +22,8 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T held) : state_(std::move(held)) {}                  // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::move(error)) {}            // NOLINT(google-explicit-constructor)
+  Result(T held) : state_(std::move(held)) {}        // NOLINT(google-explicit-constructor)
+  Result(Error error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -52,7 +52,7 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)) {}            // NOLINT(google-explicit-constructor)
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
   bool ok() const { return !error_; }
   explicit operator bool() const { return ok(); }
   const Error& error() const {
@@ -69,13 +69,12 @@ class [[nodiscard]] Result<void> {
 #define EINKERN_CONCATENATE_(a, b) a##b
 #define EINKERN_CONCATENATE(a, b) EINKERN_CONCATENATE_(a, b)
 /// `EINKERN_TRY(auto x, f());` binds the value of a Result, or returns its error from the enclosing function.
-#define EINKERN_TRY(declaration, expression)                                              \
-  auto EINKERN_CONCATENATE(result_, __LINE__) = (expression);                             \
-  if (!EINKERN_CONCATENATE(result_, __LINE__).ok())                                       \
-    return EINKERN_CONCATENATE(result_, __LINE__).error();                                \
+#define EINKERN_TRY(declaration, expression)                                                               \
+  auto EINKERN_CONCATENATE(result_, __LINE__) = (expression);                                              \
+  if (!EINKERN_CONCATENATE(result_, __LINE__).ok()) return EINKERN_CONCATENATE(result_, __LINE__).error(); \
   declaration = std::move(EINKERN_CONCATENATE(result_, __LINE__)).value()
 /// `EINKERN_CHECK_OK(f());` returns the error of a Result<void> (or any Result) from the enclosing function.
-#define EINKERN_CHECK_OK(expression)                                                      \
-  if (auto EINKERN_CONCATENATE(status_, __LINE__) = (expression);                         \
-      !EINKERN_CONCATENATE(status_, __LINE__).ok())                                       \
+#define EINKERN_CHECK_OK(expression)                              \
+  if (auto EINKERN_CONCATENATE(status_, __LINE__) = (expression); \
+      !EINKERN_CONCATENATE(status_, __LINE__).ok())               \
   return EINKERN_CONCATENATE(status_, __LINE__).error()

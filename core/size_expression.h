@@ -1,4 +1,5 @@
-// Integer expressions over dims, strides and device facts: how a launch plan says "ceil(M / 128)" without a lambda.
+// Integer expressions over dims, strides and device facts: how a launch plan says "ceil(M / 128)" without a
+// lambda.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace einkern::core {
 /// Values of symbols at a launch: dims by name ("M"), strides in elements ("x.stride.0"), and "sm_count".
 using SymbolValues = std::map<std::string, std::int64_t, std::less<>>;
 
-/// An immutable integer expression with checked 64-bit arithmetic. Division and modulo floor, as in the language, and
-/// x / 0 is 0, x % 0 is x.
+/// An immutable integer expression with checked 64-bit arithmetic. Division and modulo floor, as in the
+/// language, and x / 0 is 0, x % 0 is x.
 class SizeExpression {
  public:
   enum class Op { constant, symbol, add, subtract, multiply, divide, ceil_divide, modulo, minimum, maximum };
@@ -26,9 +27,15 @@ class SizeExpression {
   static SizeExpression symbol(std::string name);
   static SizeExpression binary(Op op, SizeExpression left, SizeExpression right);
 
-  friend SizeExpression operator+(SizeExpression a, SizeExpression b) { return binary(Op::add, std::move(a), std::move(b)); }
-  friend SizeExpression operator-(SizeExpression a, SizeExpression b) { return binary(Op::subtract, std::move(a), std::move(b)); }
-  friend SizeExpression operator*(SizeExpression a, SizeExpression b) { return binary(Op::multiply, std::move(a), std::move(b)); }
+  friend SizeExpression operator+(SizeExpression a, SizeExpression b) {
+    return binary(Op::add, std::move(a), std::move(b));
+  }
+  friend SizeExpression operator-(SizeExpression a, SizeExpression b) {
+    return binary(Op::subtract, std::move(a), std::move(b));
+  }
+  friend SizeExpression operator*(SizeExpression a, SizeExpression b) {
+    return binary(Op::multiply, std::move(a), std::move(b));
+  }
 
   /// An error names the symbol that has no value or the operation that overflowed.
   Result<std::int64_t> evaluate(const SymbolValues& values) const;

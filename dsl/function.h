@@ -49,8 +49,8 @@ using Parameter = std::variant<TensorId, ScalarId, DimId>;
 enum class UpdateOperator { assign, add, maximum, minimum };
 
 /// `target[axes] = value` for all axes in their ranges; axis i runs over 0..shape[i].
-/// An update (`y[t[n], d] += …`) has `indices`, one a dimension, and runs over `axes` in order. A recurrence reads its own
-/// target, moved by a positive literal along `axes[recurrent]`, and runs in that order.
+/// An update (`y[t[n], d] += …`) has `indices`, one a dimension, and runs over `axes` in order. A recurrence
+/// reads its own target, moved by a positive literal along `axes[recurrent]`, and runs in that order.
 struct Definition {
   TensorId target;
   std::vector<AxisId> axes;
@@ -67,7 +67,8 @@ struct Precision {
   double bound = 0;  // of `error < bound`
 };
 
-/// A function instantiated for concrete element types. Calls are inlined: a callee's definitions are locals here.
+/// A function instantiated for concrete element types. Calls are inlined: a callee's definitions are locals
+/// here.
 struct Function {
   std::string name;
   std::string documentation;

@@ -25,5 +25,7 @@ using ScalarId = Id<struct ScalarTag>;
 
 template <typename Tag>
 struct std::hash<einkern::dsl::Id<Tag>> {
-  std::size_t operator()(einkern::dsl::Id<Tag> id) const noexcept { return std::hash<std::int32_t>{}(id.value); }
+  std::size_t operator()(einkern::dsl::Id<Tag> id) const noexcept {
+    return std::hash<std::int32_t>{}(id.value);
+  }
 };

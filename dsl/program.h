@@ -41,19 +41,21 @@ struct Signature {
 /// Parsed and checked sources. Immutable; copies share.
 class Program {
  public:
-  /// Parses all sources and checks every function, generic ones once for each choice of compute types they allow. Errors
-  /// and warnings go to `diagnostics`; no value if there was an error.
+  /// Parses all sources and checks every function, generic ones once for each choice of compute types they
+  /// allow. Errors and warnings go to `diagnostics`; no value if there was an error.
   static std::optional<Program> compile(const SourceSet& sources, DiagnosticBag& diagnostics);
 
   const std::vector<Signature>& signatures() const;
   const Signature* find(std::string_view function) const;
 
-  /// Generic types deduced from the arguments' element types (in parameter order, nullopt where unknown), completed by
-  /// `given`. The error names what cannot be deduced and how to say it.
-  core::Result<TypeBinding> deduce(const Signature& signature, const std::vector<std::optional<DType>>& arguments,
+  /// Generic types deduced from the arguments' element types (in parameter order, nullopt where unknown),
+  /// completed by `given`. The error names what cannot be deduced and how to say it.
+  core::Result<TypeBinding> deduce(const Signature& signature,
+                                   const std::vector<std::optional<DType>>& arguments,
                                    const TypeBinding& given) const;
   /// The function for these types; the same object for the same types. Safe to call from many threads.
-  core::Result<std::shared_ptr<const Function>> instantiate(std::string_view function, const TypeBinding& types) const;
+  core::Result<std::shared_ptr<const Function>> instantiate(std::string_view function,
+                                                            const TypeBinding& types) const;
 
  private:
   struct State;

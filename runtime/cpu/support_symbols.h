@@ -11,8 +11,8 @@ struct SupportSymbol {
   void* address;
 };
 
-/// Functions of the C mathematics library that emitters call or LLVM lowers intrinsics to, the memory functions that LLVM
-/// recognises in loops, and conversions of halves for CPUs without instructions for them.
+/// Functions of the C mathematics library that emitters call or LLVM lowers intrinsics to, the memory
+/// functions that LLVM recognises in loops, and conversions of halves for CPUs without instructions for them.
 std::span<const SupportSymbol> support_symbols();
 
 }  // namespace einkern::runtime::cpu
