@@ -51,10 +51,12 @@ class GpuColdCache final : public ColdCache {
   core::Result<void> prepare() override {
     runtime::Address from = buffer_, never = buffer_ + flushed_bytes;
     long long count = flushed_bytes / 16, cycles = 40000;
-    void* read[] = {&from, &count, &never};
+    using runtime::cuda::ParameterValue;
+    const ParameterValue read[] = {ParameterValue::of(from), ParameterValue::of(count),
+                                   ParameterValue::of(never)};
     EINKERN_CHECK_OK(
         device_.launch(*module_, "read_all", {.grid = {1056, 1, 1}, .block = {256, 1, 1}}, read, {}));
-    void* spin[] = {&cycles};
+    const ParameterValue spin[] = {ParameterValue::of(cycles)};
     return device_.launch(*module_, "spin", {.grid = {1, 1, 1}, .block = {1, 1, 1}}, spin, {});
   }
 

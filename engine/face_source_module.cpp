@@ -17,7 +17,7 @@ namespace detail {
 struct SourceModuleState {
   Device device;
   std::shared_ptr<runtime::cuda::GpuDevice> gpu;
-  std::shared_ptr<const runtime::Module> module;
+  std::shared_ptr<const runtime::cuda::GpuModule> module;
 };
 
 }  // namespace detail
@@ -38,7 +38,7 @@ SourceModule::SourceModule(std::string_view source, std::vector<std::string> opt
   for (const std::string& option : options) key.add("option", option);
   const auto architecture = state_->gpu->facts().architecture;
   const auto built = detail::process_builder().build(key, [&]() -> core::Result<runtime::CompiledKernel> {
-    EINKERN_TRY(const auto nvrtc, runtime::cuda::process_nvrtc());
+    EINKERN_TRY(const auto nvrtc, state_->gpu->compiler());
     EINKERN_TRY(core::Artifact artifact, runtime::cuda::compile_cuda(*nvrtc, {.text = std::string(source),
                                                                               .name = "source_module.cu",
                                                                               .architecture = architecture,
@@ -46,7 +46,8 @@ SourceModule::SourceModule(std::string_view source, std::vector<std::string> opt
                                                                               .bare = true}));
     return runtime::CompiledKernel{{}, std::move(artifact)};
   });
-  state_->module = unwrap(state_->gpu->load(unwrap(built)->artifact));
+  state_->module = std::static_pointer_cast<const runtime::cuda::GpuModule>(
+      unwrap(state_->gpu->load(unwrap(built)->artifact)));
 }
 
 std::vector<std::string> SourceModule::functions() const {
@@ -68,6 +69,8 @@ SourceFunction SourceModule::function(std::string_view name) const {
       throw UsageError(fmt::format("the module has several kernels called {}: name them extern \"C\"", name));
     found = entry;
   }
+  // PTX, and code without a log, do not list their kernels.
+  if (found.empty() && state_->module->find(std::string(name)).ok()) found = name;
   if (found.empty())
     throw UsageError(
         fmt::format("the module has no kernel called {}; it has: {}", name, fmt::join(functions(), ", ")));
@@ -77,16 +80,17 @@ SourceFunction SourceModule::function(std::string_view name) const {
   return function;
 }
 
-int SourceFunction::registers() const { return state_->module->entries().at(name_).registers; }
+int SourceFunction::registers() const { return unwrap(state_->module->find(name_)).resources.registers; }
 
 void SourceFunction::launch(Dim3 grid, Dim3 block, const std::vector<KernelArgument>& arguments,
                             std::int64_t shared_bytes, Stream stream) const {
-  std::vector<void*> parameters;
+  std::vector<runtime::cuda::ParameterValue> parameters;
   for (const KernelArgument& argument : arguments) {
     if (argument.tensor() && !(argument.tensor().device() == state_->device))
-      throw UsageError(fmt::format("argument {} of {} lies on {}, the module on {}", parameters.size(), name_,
-                                   argument.tensor().device().name(), state_->device.name()));
-    parameters.push_back(const_cast<unsigned char*>(argument.bytes().data()));
+      throw UsageError(fmt::format("argument {} (counted from 0) of {} lies on {}, the module on {}",
+                                   parameters.size(), name_, argument.tensor().device().name(),
+                                   state_->device.name()));
+    parameters.push_back({argument.bytes().data(), argument.bytes().size()});
   }
   const runtime::cuda::LaunchGeometry geometry{
       .grid = {grid.x, grid.y, grid.z}, .block = {block.x, block.y, block.z}, .shared_bytes = shared_bytes};

@@ -50,6 +50,21 @@ class GpuEvent final : public Event {
   EventHandle handle_;
 };
 
+/// The driver copies as many bytes as the kernel's parameter has, whatever the value's own size is.
+Result<void> check_parameters(const std::string& entry, const std::vector<std::size_t>& sizes,
+                              std::span<const ParameterValue> given) {
+  if (sizes.size() != given.size())
+    return Error{ErrorKind::usage, fmt::format("The kernel '{}' takes {} arguments, and {} were given.",
+                                               entry, sizes.size(), given.size())};
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != given[i].bytes)
+      return Error{ErrorKind::usage,
+                   fmt::format("Argument {} (counted from 0) of the kernel '{}' has {} bytes, but the "
+                               "kernel's parameter has {}: pass a value of the parameter's own C++ type.",
+                               i, entry, given[i].bytes, sizes[i])};
+  return {};
+}
+
 }  // namespace
 
 GpuDevice::GpuDevice(std::shared_ptr<const Driver> driver, DeviceOrdinal ordinal, core::DeviceFacts facts,
@@ -238,16 +253,16 @@ Result<std::optional<std::vector<std::size_t>>> GpuDevice::parameter_sizes(const
 }
 
 Result<void> GpuDevice::launch(const Module& module, const std::string& entry, const LaunchGeometry& geometry,
-                               std::span<void* const> parameters, Stream stream) {
-  if (std::find(geometry.grid.begin(), geometry.grid.end(), 0) != geometry.grid.end()) return {};
+                               std::span<const ParameterValue> parameters, Stream stream) {
   EINKERN_TRY(const auto sizes, parameter_sizes(module, entry));
-  if (sizes && sizes->size() != parameters.size())
-    return Error{ErrorKind::usage, fmt::format("The kernel '{}' takes {} arguments, and {} were given.",
-                                               entry, sizes->size(), parameters.size())};
+  if (sizes) EINKERN_CHECK_OK(check_parameters(entry, *sizes, parameters));
+  if (std::find(geometry.grid.begin(), geometry.grid.end(), 0) != geometry.grid.end()) return {};
   EINKERN_TRY(const KernelLaunch kernel,
               KernelLaunch::prepare(static_cast<const GpuModule&>(module), facts_, entry, geometry));
   EINKERN_TRY(const ContextScope scope, ContextScope::enter(*context_));
-  std::vector<void*> pointers(parameters.begin(), parameters.end());
+  std::vector<void*> pointers;
+  for (const ParameterValue& parameter : parameters)
+    pointers.push_back(const_cast<void*>(parameter.value));  // the driver only reads it
   return kernel.launch(driver(), pointers.data(), stream);
 }
 

@@ -48,11 +48,13 @@ class GpuDevice final : public Device, public std::enable_shared_from_this<GpuDe
   /// Bytes of each parameter of an entry, in order; nothing if the driver cannot tell (before CUDA 12.4).
   core::Result<std::optional<std::vector<std::size_t>>> parameter_sizes(const Module& module,
                                                                         const std::string& entry);
-  /// Launches one kernel of a module of this device, without a plan. `parameters` points to each parameter's
-  /// value; how many the kernel takes is checked where the driver can tell. A grid with an empty dimension is
-  /// not launched.
+  /// Launches one kernel of a module of this device, without a plan. How many parameters the kernel takes and
+  /// the bytes of each are compared with `parameters` where the driver can tell; the error, of kind usage,
+  /// names both. A grid with an empty dimension is not launched.
   core::Result<void> launch(const Module& module, const std::string& entry, const LaunchGeometry& geometry,
-                            std::span<void* const> parameters, Stream stream);
+                            std::span<const ParameterValue> parameters, Stream stream);
+  /// The compiler of this device's code.
+  core::Result<std::shared_ptr<const Nvrtc>> compiler() const { return nvrtc_(); }
   /// Blocks of a kernel that fit a multiprocessor at once.
   core::Result<int> active_blocks(const Module& module, const std::string& entry, int threads,
                                   std::int64_t dynamic_shared_bytes);

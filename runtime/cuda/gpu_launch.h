@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -21,6 +22,17 @@ struct LaunchGeometry {
   std::array<std::int64_t, 3> grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {1, 1, 1};
   std::int64_t shared_bytes = 0;  // dynamic
   bool cooperative = false;
+};
+
+/// The value of one kernel parameter, in host memory.
+struct ParameterValue {
+  const void* value = nullptr;
+  std::size_t bytes = 0;
+
+  template <typename Value>
+  static ParameterValue of(const Value& value) {
+    return {&value, sizeof value};
+  }
 };
 
 /// A kernel with its geometry checked against the device and its attributes set.

@@ -1,5 +1,6 @@
 #include "tests/fakes/fake_driver.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,8 +28,18 @@ namespace {
 
 struct FakeKernel {
   std::string name;
-  int parameters = 0, registers = 0, shared_bytes = 0;
+  std::vector<std::size_t> parameters;  // bytes of each
+  int registers = 0, shared_bytes = 0;
 };
+
+std::vector<std::size_t> parameters_of(const std::string& text) {
+  if (text.find(',') == std::string::npos) return std::vector<std::size_t>(std::stoul(text), 8);
+  std::vector<std::size_t> sizes;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) sizes.push_back(std::stoul(part));
+  return sizes;
+}
+
 struct FakeLibrary {
   std::vector<std::unique_ptr<FakeKernel>> kernels;
 };
@@ -288,9 +299,12 @@ Status cuLibraryLoadData(LibraryHandle* library, const void* code, int* options,
   std::istringstream lines(static_cast<const char*>(code));
   for (std::string word; lines >> word;) {
     auto kernel = std::make_unique<FakeKernel>();
+    std::string parameters;
     if (word == "kernel" &&
-        lines >> kernel->name >> kernel->parameters >> kernel->registers >> kernel->shared_bytes)
+        lines >> kernel->name >> parameters >> kernel->registers >> kernel->shared_bytes) {
+      kernel->parameters = parameters_of(parameters);
       loaded->kernels.push_back(std::move(kernel));
+    }
   }
   *library = handle_of<LibraryHandle>(loaded.release());
   return success;
@@ -331,10 +345,10 @@ Status cuKernelSetAttribute(FunctionAttribute attribute, int value, KernelHandle
   return success;
 }
 Status cuKernelGetParamInfo(KernelHandle handle, std::size_t index, std::size_t* offset, std::size_t* bytes) {
-  if (index >= static_cast<std::size_t>(reinterpret_cast<FakeKernel*>(handle)->parameters))
-    return error_invalid_value;
+  const auto& parameters = reinterpret_cast<FakeKernel*>(handle)->parameters;
+  if (index >= parameters.size()) return error_invalid_value;
   *offset = 8 * index;
-  *bytes = 8;
+  *bytes = parameters[index];
   return success;
 }
 Status cuLaunchKernelEx(const LaunchConfiguration* configuration, FunctionHandle function, void** parameters,
@@ -345,9 +359,9 @@ Status cuLaunchKernelEx(const LaunchConfiguration* configuration, FunctionHandle
                     *configuration,
                     {configuration->attributes, configuration->attributes + configuration->attribute_count},
                     {}};
-  for (int i = 0; i < kernel.parameters; ++i) {
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     std::uint64_t word = 0;
-    std::memcpy(&word, parameters[i], sizeof word);
+    std::memcpy(&word, parameters[i], std::min(sizeof word, kernel.parameters[i]));
     launch.parameters.push_back(word);
   }
   state().launches.push_back(std::move(launch));

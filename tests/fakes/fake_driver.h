@@ -1,6 +1,6 @@
 // A driver without a GPU: memory is the host's, kernels are recorded instead of run. Tests load it in
-// libcuda's stead. Its "machine code" is text: a line "kernel NAME PARAMETER-COUNT REGISTERS
-// STATIC-SHARED-BYTES" for each entry.
+// libcuda's stead. Its "machine code" is text: a line "kernel NAME PARAMETERS REGISTERS STATIC-SHARED-BYTES"
+// for each entry, where PARAMETERS is how many there are of 8 bytes, or the bytes of each: "8,8,4,".
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct FakeLaunch {
   std::string kernel;
   runtime::cuda::LaunchConfiguration configuration{};
   std::vector<runtime::cuda::LaunchAttribute> attributes;
-  std::vector<std::uint64_t> parameters;  // 8 bytes read at each
+  std::vector<std::uint64_t> parameters;  // the first 8 bytes of each
 };
 
 struct FakeDriverState {

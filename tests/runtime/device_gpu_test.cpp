@@ -188,7 +188,7 @@ TEST_F(DeviceGpu, UsesLargeSharedMemory) {
     geometry.shared_bytes = 192 * 1024;
   }
   Address parameter = y;
-  void* parameters[] = {&parameter};
+  const ParameterValue parameters[] = {ParameterValue::of(parameter)};
   if (geometry.block[0] == 256) {
     const auto launched = gpu_->launch(*module_, "large_tile", geometry, parameters, stream_);
     ASSERT_TRUE(launched.ok()) << launched.error().message;
@@ -236,7 +236,7 @@ TEST_F(DeviceGpu, TellsThatAKernelFaulted) {
   EXPECT_EXIT(
       {
         float* nothing = nullptr;
-        void* parameters[] = {&nothing};
+        const ParameterValue parameters[] = {ParameterValue::of(nothing)};
         const bool queued = gpu_->launch(*module_, "fault", {}, parameters, stream_).ok();
         const auto waited = gpu_->synchronize(stream_);
         std::fprintf(stderr, "%s\n", waited.ok() ? "no error" : waited.error().message.c_str());

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/runtime/fake_gpu.h"
+#include "tests/fakes/fake_gpu.h"
 
 namespace einkern::runtime::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "core/fast_divisor.h"
-#include "tests/runtime/fake_gpu.h"
+#include "tests/fakes/fake_gpu.h"
 
 namespace einkern::runtime::cuda {
 namespace {
@@ -224,12 +224,43 @@ TEST_F(Launch, RefusesClustersWhereThereAreNone) {
 TEST_F(Launch, ChecksHowManyArgumentsAKernelTakes) {
   const auto module = load(fake_artifact("k", 2));
   std::uint64_t value = 5;
-  void* parameters[] = {&value, &value};
+  const ParameterValue parameters[] = {ParameterValue::of(value), ParameterValue::of(value)};
   EXPECT_EQ(gpu_->parameter_sizes(*module, "k").value(), (std::vector<std::size_t>{8, 8}));
   EXPECT_TRUE(gpu_->launch(*module, "k", {}, parameters, {}).ok());
   const auto too_few = gpu_->launch(*module, "k", {}, {parameters, 1}, {});
   ASSERT_FALSE(too_few.ok());
   EXPECT_EQ(too_few.error().message, "The kernel 'k' takes 2 arguments, and 1 were given.");
+}
+
+TEST_F(Launch, ChecksHowManyBytesEachArgumentHas) {
+  Artifact artifact = fake_artifact("k", 0);
+  artifact.code = "kernel k 8,4,12, 32 0\n";
+  const auto module = load(artifact);
+  const std::uint64_t address = 5;
+  const std::int32_t size = 6;
+  const FastDivisor divisor = make_fast_divisor(7);
+  const auto of = [](const auto& value) { return ParameterValue::of(value); };
+  const ParameterValue right[] = {of(address), of(size), of(divisor)};
+  EXPECT_TRUE(gpu_->launch(*module, "k", {}, right, {}).ok());
+  EXPECT_THAT(state_.launches.back().parameters[1], 6u);
+  const ParameterValue wide[] = {of(address), of(address), of(divisor)};
+  const auto launched = gpu_->launch(*module, "k", {.grid = {0, 1, 1}}, wide, {});
+  ASSERT_FALSE(launched.ok()) << "an empty grid does not excuse them";
+  EXPECT_EQ(launched.error().kind, ErrorKind::usage);
+  EXPECT_EQ(launched.error().message,
+            "Argument 1 (counted from 0) of the kernel 'k' has 8 bytes, but the kernel's parameter has 4: "
+            "pass a value of the parameter's own C++ type.");
+}
+
+TEST_F(Launch, ChecksNoArgumentsWhereTheDriverCannotTellTheirSizes) {
+  auto driver = std::make_shared<Driver>(gpu_->driver());
+  driver->kernel_get_parameter = nullptr;  // before CUDA 12.4
+  const auto old = open_devices(driver, load_fake_nvrtc).value().front();
+  const auto module = old->load(fake_artifact("k", 1)).value();
+  const double value = 1;
+  const ParameterValue parameters[] = {ParameterValue::of(value), ParameterValue::of(value)};
+  EXPECT_EQ(old->parameter_sizes(*module, "k").value(), std::nullopt);
+  EXPECT_TRUE(old->launch(*module, "k", {}, parameters, {}).ok());
 }
 
 TEST_F(Launch, RefusesSizesThatDoNotFitTheirArguments) {

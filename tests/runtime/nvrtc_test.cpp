@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "runtime/warnings.h"
-#include "tests/runtime/fake_gpu.h"
+#include "tests/fakes/fake_gpu.h"
 
 namespace einkern::runtime::cuda {
 namespace {
