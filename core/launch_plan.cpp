@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <type_traits>
@@ -18,6 +19,21 @@ constexpr std::array<std::string_view, 6> kind_names = {"input",   "output",  "i
 
 // --- writing ---
 
+json written(const TensorMapArgument& map) {
+  json dims = json::array();
+  for (const TensorMapDim& dim : map.dims)
+    dims.push_back({{"size", dim.size.text()},
+                    {"stride", dim.byte_stride.text()},
+                    {"box", dim.box},
+                    {"element_stride", dim.element_stride}});
+  return {{"tensor_map", map.buffer},
+          {"offset", map.byte_offset.text()},
+          {"dtype", dtype_name(map.dtype)},
+          {"dims", std::move(dims)},
+          {"swizzle", static_cast<int>(map.swizzle)},
+          {"promotion", static_cast<int>(map.promotion)}};
+}
+
 json written(const Argument& argument) {
   return std::visit(
       [](const auto& a) -> json {
@@ -28,8 +44,10 @@ json written(const Argument& argument) {
           return {{"size", a.value.text()}, {"bytes", a.bytes}};
         else if constexpr (std::is_same_v<T, ScalarArgument>)
           return {{"scalar", a.scalar}};
-        else
+        else if constexpr (std::is_same_v<T, DivisorArgument>)
           return {{"divisor", a.divisor.text()}};
+        else
+          return written(a);
       },
       argument);
 }
@@ -100,6 +118,40 @@ DType read_dtype(const json& value) {
   return *type;
 }
 
+/// One of an enumeration's values, which are numbers of bytes.
+template <typename Enumeration>
+Enumeration read_bytes(const json& value, std::initializer_list<Enumeration> known) {
+  const auto bytes = value.get<std::int64_t>();
+  for (const Enumeration candidate : known)
+    if (static_cast<std::int64_t>(candidate) == bytes) return candidate;
+  throw std::runtime_error(fmt::format("a tensor map has a swizzle or promotion of {} bytes", bytes));
+}
+
+/// nlohmann-json wraps numbers that do not fit, so that -1 would become a large box.
+std::uint32_t read_count(const json& value) {
+  const auto count = value.get<std::int64_t>();
+  if (count < 0 || count > std::numeric_limits<std::uint32_t>::max())
+    throw std::runtime_error(fmt::format("the number {} is outside of 32 bits", count));
+  return static_cast<std::uint32_t>(count);
+}
+
+TensorMapArgument read_tensor_map(const json& value, const LaunchPlan& plan) {
+  TensorMapArgument map;
+  map.buffer = read_index(value.at("tensor_map"), plan.buffers.size());
+  map.byte_offset = read_size(value.at("offset"));
+  map.dtype = read_dtype(value.at("dtype"));
+  for (const json& dim : value.at("dims"))
+    map.dims.push_back({read_size(dim.at("size")), read_size(dim.at("stride")), read_count(dim.at("box")),
+                        read_count(dim.at("element_stride"))});
+  map.swizzle =
+      read_bytes(value.at("swizzle"), {Swizzle::none, Swizzle::span_32, Swizzle::span_64, Swizzle::span_128});
+  map.promotion = read_bytes(value.at("promotion"), {L2Promotion::none, L2Promotion::bytes_64,
+                                                     L2Promotion::bytes_128, L2Promotion::bytes_256});
+  if (const Result<void> sound = check_tensor_map(map); !sound.ok())
+    throw std::runtime_error(sound.error().message);
+  return map;
+}
+
 std::vector<Argument> read_arguments(const json& list, const LaunchPlan& plan) {
   std::vector<Argument> arguments;
   for (const json& value : list) {
@@ -112,6 +164,8 @@ std::vector<Argument> read_arguments(const json& list, const LaunchPlan& plan) {
       arguments.push_back(SizeArgument{read_size(value.at("size")), bytes});
     } else if (value.contains("scalar")) {
       arguments.push_back(ScalarArgument{read_index(value.at("scalar"), plan.scalars.size())});
+    } else if (value.contains("tensor_map")) {
+      arguments.push_back(read_tensor_map(value, plan));
     } else {
       arguments.push_back(DivisorArgument{read_size(value.at("divisor"))});
     }
@@ -230,6 +284,8 @@ void LaunchPlan::append(const LaunchPlan& next) {
         pointer->buffer = buffer_of[static_cast<std::size_t>(pointer->buffer)];
       if (auto* scalar = std::get_if<ScalarArgument>(&argument))
         scalar->scalar = scalar_of[static_cast<std::size_t>(scalar->scalar)];
+      if (auto* map = std::get_if<TensorMapArgument>(&argument))
+        map->buffer = buffer_of[static_cast<std::size_t>(map->buffer)];
     }
   };
   for (Step step : next.steps) {

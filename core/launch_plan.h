@@ -12,6 +12,7 @@
 #include "core/dtype.h"
 #include "core/result.h"
 #include "core/size_expression.h"
+#include "core/tensor_map.h"
 
 namespace einkern::core {
 
@@ -50,7 +51,9 @@ struct ScalarArgument {
 struct DivisorArgument {
   SizeExpression divisor;
 };
-using Argument = std::variant<PointerArgument, SizeArgument, ScalarArgument, DivisorArgument>;
+/// TensorMapArgument (core/tensor_map.h) is for kernels on GPUs of sm_90 and newer alone.
+using Argument =
+    std::variant<PointerArgument, SizeArgument, ScalarArgument, DivisorArgument, TensorMapArgument>;
 
 /// One kernel launch on a GPU. A grid of which any dimension is 0 is not launched.
 struct KernelStep {

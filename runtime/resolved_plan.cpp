@@ -37,14 +37,16 @@ Result<std::array<std::int64_t, 3>> counts_of(const std::array<SizeExpression, 3
   return counts;
 }
 
-/// Builds a step's argument words; `entry` is for messages.
+/// Builds a step's argument words; names are for messages.
 class ArgumentPacker {
  public:
-  ArgumentPacker(const SymbolValues& symbols, std::string_view entry, bool for_gpu)
-      : symbols_(symbols), entry_(entry), for_gpu_(for_gpu) {}
+  ArgumentPacker(const core::LaunchPlan& plan, const SymbolValues& symbols, std::string_view entry,
+                 bool for_gpu)
+      : plan_(plan), symbols_(symbols), entry_(entry), for_gpu_(for_gpu) {}
 
   Result<ArgumentTemplate> pack(const std::vector<core::Argument>& arguments) {
     for (const core::Argument& argument : arguments) {
+      align_for(argument);
       template_.starts.push_back(next_slot());
       EINKERN_CHECK_OK(std::visit([&](const auto& a) { return add(a); }, argument));
     }
@@ -91,11 +93,27 @@ class ArgumentPacker {
     return {};
   }
 
+  Result<void> add(const core::TensorMapArgument& argument) {
+    if (!for_gpu_) return failure("a loop on a CPU takes no tensor map");
+    const std::string& tensor = plan_.buffers[static_cast<std::size_t>(argument.buffer)].name;
+    EINKERN_TRY(ResolvedTensorMap map, resolve(argument, tensor, symbols_));
+    map.slot = next_slot();
+    template_.tensor_maps.push_back(std::move(map));
+    template_.words.resize(template_.words.size() + core::tensor_map_words);
+    return {};
+  }
+
+  /// Leaves the words free that put a tensor map to its alignment.
+  void align_for(const core::Argument& argument) {
+    if (!std::holds_alternative<core::TensorMapArgument>(argument)) return;
+    while (next_slot() % core::tensor_map_alignment_words != 0) template_.words.push_back(0);
+  }
   int next_slot() const { return static_cast<int>(template_.words.size()); }
   Error failure(std::string_view what) const {
     return {ErrorKind::internal, fmt::format("The launch of '{}' cannot be prepared: {}.", entry_, what)};
   }
 
+  const core::LaunchPlan& plan_;
   const SymbolValues& symbols_;
   std::string_view entry_;
   bool for_gpu_;
@@ -107,8 +125,8 @@ bool any_zero(const std::array<std::int64_t, 3>& counts) {
 }
 
 /// Nothing to do leaves `steps` as it is; arguments of such a step are not evaluated (its divisors may be 0).
-Result<void> resolve_step(const core::KernelStep& step, const SymbolValues& symbols,
-                          std::vector<ResolvedStep>& steps) {
+Result<void> resolve_step(const core::KernelStep& step, const core::LaunchPlan& plan,
+                          const SymbolValues& symbols, std::vector<ResolvedStep>& steps) {
   ResolvedKernel kernel;
   kernel.entry = step.entry;
   kernel.cooperative = step.cooperative;
@@ -120,13 +138,13 @@ Result<void> resolve_step(const core::KernelStep& step, const SymbolValues& symb
     return Error{ErrorKind::internal,
                  fmt::format("The kernel '{}' has an empty block or cluster.", step.entry)};
   EINKERN_TRY(kernel.shared_bytes, count_of(step.shared_bytes, symbols, "shared memory size"));
-  EINKERN_TRY(kernel.arguments, ArgumentPacker(symbols, step.entry, true).pack(step.arguments));
+  EINKERN_TRY(kernel.arguments, ArgumentPacker(plan, symbols, step.entry, true).pack(step.arguments));
   steps.emplace_back(std::move(kernel));
   return {};
 }
 
-Result<void> resolve_step(const core::CpuStep& step, const SymbolValues& symbols,
-                          std::vector<ResolvedStep>& steps) {
+Result<void> resolve_step(const core::CpuStep& step, const core::LaunchPlan& plan,
+                          const SymbolValues& symbols, std::vector<ResolvedStep>& steps) {
   ResolvedCpuLoop loop;
   loop.entry = step.entry;
   EINKERN_TRY(loop.tasks, count_of(step.tasks, symbols, "number of tasks"));
@@ -134,12 +152,12 @@ Result<void> resolve_step(const core::CpuStep& step, const SymbolValues& symbols
   EINKERN_TRY(loop.grain, count_of(step.grain, symbols, "grain"));
   loop.grain = std::max<std::int64_t>(loop.grain, 1);
   EINKERN_TRY(loop.scratch_bytes, count_of(step.scratch_bytes, symbols, "scratch size"));
-  EINKERN_TRY(loop.arguments, ArgumentPacker(symbols, step.entry, false).pack(step.arguments));
+  EINKERN_TRY(loop.arguments, ArgumentPacker(plan, symbols, step.entry, false).pack(step.arguments));
   steps.emplace_back(std::move(loop));
   return {};
 }
 
-Result<void> resolve_step(const core::FillStep& step, const SymbolValues& symbols,
+Result<void> resolve_step(const core::FillStep& step, const core::LaunchPlan&, const SymbolValues& symbols,
                           std::vector<ResolvedStep>& steps) {
   EINKERN_TRY(const std::int64_t bytes, count_of(step.bytes, symbols, "number of bytes"));
   if (bytes > 0) steps.emplace_back(ResolvedFill{step.buffer, bytes, step.byte});
@@ -206,7 +224,7 @@ Result<ResolvedPlan> resolve(const core::LaunchPlan& plan, const SymbolValues& s
   EINKERN_CHECK_OK(lay_out_workspace(plan, symbols, resolved));
   for (const core::Step& step : plan.steps) {
     EINKERN_CHECK_OK(
-        std::visit([&](const auto& s) { return resolve_step(s, symbols, resolved.steps); }, step));
+        std::visit([&](const auto& s) { return resolve_step(s, plan, symbols, resolved.steps); }, step));
   }
   return resolved;
 }

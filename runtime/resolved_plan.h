@@ -11,6 +11,7 @@
 #include "core/result.h"
 #include "core/size_expression.h"
 #include "runtime/device.h"
+#include "runtime/resolved_tensor_map.h"
 
 namespace einkern::runtime {
 
@@ -26,12 +27,14 @@ struct ScalarPatch {
 };
 
 /// The arguments of one step as 8-byte words, every argument at the start of its own. On a GPU a divisor
-/// takes two words (12 bytes), on the CPU one (the divisor as i64).
+/// takes two words (12 bytes), on the CPU one (the divisor as i64). A tensor map takes 16 and starts at a
+/// multiple of 64 bytes.
 struct ArgumentTemplate {
   std::vector<std::uint64_t> words;
   std::vector<int> starts;  // word of each argument, in order
   std::vector<PointerPatch> pointers;
   std::vector<ScalarPatch> scalars;
+  std::vector<ResolvedTensorMap> tensor_maps;
 };
 
 struct ResolvedKernel {
@@ -67,7 +70,8 @@ struct ResolvedPlan {
     return offset < 0 ? arguments.buffers[static_cast<std::size_t>(buffer)]
                       : workspace + static_cast<Address>(offset);
   }
-  /// Writes a step's argument words to `words`, which holds `arguments.words.size()` of them.
+  /// Writes a step's argument words to `words`, which holds `arguments.words.size()` of them. Tensor maps are
+  /// left 0: only the device can encode them.
   void patch(const ArgumentTemplate& step, const LaunchArguments& arguments, Address workspace,
              std::uint64_t* words) const;
   /// An internal error if there are too few buffers or scalars, or the workspace is misaligned.

@@ -103,6 +103,31 @@ struct PoolProperties {
   unsigned char reserved[56] = {};
 };
 
+/// CUtensorMap.
+struct alignas(64) TensorMap {
+  unsigned long long words[16];
+};
+
+/// CUtensorMapDataType.
+enum TensorMapType : int {
+  tensor_map_u8 = 0,
+  tensor_map_u16 = 1,
+  tensor_map_u32 = 2,
+  tensor_map_i32 = 3,
+  tensor_map_u64 = 4,
+  tensor_map_i64 = 5,
+  tensor_map_f16 = 6,
+  tensor_map_f32 = 7,
+  tensor_map_f64 = 8,
+  tensor_map_bf16 = 9,
+};
+/// CUtensorMapSwizzle.
+enum TensorMapSwizzle : int { swizzle_none = 0, swizzle_32 = 1, swizzle_64 = 2, swizzle_128 = 3 };
+/// CUtensorMapL2promotion.
+enum TensorMapPromotion : int { promotion_none = 0, promotion_64 = 1, promotion_128 = 2, promotion_256 = 3 };
+inline constexpr int interleave_none = 0;  // CUtensorMapInterleave
+inline constexpr int fill_zeros = 0;       // CUtensorMapFloatOOBfill
+
 inline constexpr int pool_release_threshold = 4;    // CUmemPool_attribute
 inline constexpr int pointer_device_ordinal = 9;    // CUpointer_attribute
 inline constexpr unsigned stream_non_blocking = 1;  // CUstream_flags

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "runtime/cuda/gpu_device.h"
+#include "runtime/cuda/tensor_map.h"
 
 namespace einkern::runtime::cuda {
 namespace {
@@ -107,9 +108,14 @@ class GpuPreparedLaunch final : public PreparedLaunch {
 
   Result<void> run(const KernelCommand& command, const LaunchArguments& arguments, Address workspace,
                    Stream stream) const {
-    std::array<std::uint64_t, most_argument_words> words;
+    // Aligned as a tensor map must be; its slots are multiples of its alignment.
+    alignas(TensorMap) std::array<std::uint64_t, most_argument_words> words;
     std::array<void*, most_argument_words> parameters;
     plan_.patch(command.arguments, arguments, workspace, words.data());
+    for (const ResolvedTensorMap& map : command.arguments.tensor_maps)
+      EINKERN_CHECK_OK(encode_tensor_map(device_->driver(), map,
+                                         plan_.address(map.buffer, arguments, workspace),
+                                         &words[static_cast<std::size_t>(map.slot)]));
     const std::vector<int>& starts = command.arguments.starts;
     for (std::size_t i = 0; i < starts.size(); ++i)
       parameters[i] = &words[static_cast<std::size_t>(starts[i])];
@@ -183,6 +189,11 @@ Result<std::shared_ptr<const PreparedLaunch>> prepare_launch(
       if (kernel->arguments.words.size() > most_argument_words)
         return Error{ErrorKind::internal,
                      fmt::format("The kernel '{}' has too many arguments.", kernel->entry)};
+      if (!kernel->arguments.tensor_maps.empty() && device->facts().compute_capability < 90)
+        return Error{ErrorKind::device,
+                     fmt::format("The kernel '{}' takes tensor maps, which {} does not have; sm_90 was the "
+                                 "first. Take a schedule without them.",
+                                 kernel->entry, device->facts().architecture)};
       EINKERN_TRY(const GpuModule* module, module_of(kernel->entry, modules));
       const LaunchGeometry geometry = {kernel->grid, kernel->block, kernel->cluster, kernel->shared_bytes,
                                        kernel->cooperative};

@@ -351,6 +351,25 @@ Status cuKernelGetParamInfo(KernelHandle handle, std::size_t index, std::size_t*
   *bytes = parameters[index];
   return success;
 }
+Status cuTensorMapEncodeTiled(TensorMap* map, TensorMapType type, unsigned int dims, void* address,
+                              const std::uint64_t* sizes, const std::uint64_t* byte_strides,
+                              const std::uint32_t* box, const std::uint32_t* element_strides, int interleave,
+                              TensorMapSwizzle swizzle, TensorMapPromotion promotion, int fill) {
+  ENTER;
+  if (reinterpret_cast<std::uint64_t>(map) % 64 != 0) return error_invalid_value;
+  state().tensor_maps.push_back({type,
+                                 reinterpret_cast<std::uint64_t>(address),
+                                 {sizes, sizes + dims},
+                                 {byte_strides, byte_strides + dims - 1},
+                                 {box, box + dims},
+                                 {element_strides, element_strides + dims},
+                                 interleave,
+                                 swizzle,
+                                 promotion,
+                                 fill});
+  for (unsigned long long& word : map->words) word = state().tensor_maps.size();
+  return success;
+}
 Status cuLaunchKernelEx(const LaunchConfiguration* configuration, FunctionHandle function, void** parameters,
                         void**) {
   ENTER;
@@ -358,11 +377,13 @@ Status cuLaunchKernelEx(const LaunchConfiguration* configuration, FunctionHandle
   FakeLaunch launch{kernel.name,
                     *configuration,
                     {configuration->attributes, configuration->attributes + configuration->attribute_count},
+                    {},
                     {}};
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     std::uint64_t word = 0;
     std::memcpy(&word, parameters[i], std::min(sizeof word, kernel.parameters[i]));
     launch.parameters.push_back(word);
+    launch.parameter_bytes.emplace_back(static_cast<const char*>(parameters[i]), kernel.parameters[i]);
   }
   state().launches.push_back(std::move(launch));
   return success;

@@ -17,6 +17,17 @@ struct FakeLaunch {
   runtime::cuda::LaunchConfiguration configuration{};
   std::vector<runtime::cuda::LaunchAttribute> attributes;
   std::vector<std::uint64_t> parameters;  // the first 8 bytes of each
+  std::vector<std::string> parameter_bytes;
+};
+
+/// What cuTensorMapEncodeTiled was given. The map that it made is 16 words of its number, counted from
+/// 1.
+struct FakeTensorMap {
+  int type = 0;
+  std::uint64_t address = 0;
+  std::vector<std::uint64_t> sizes, byte_strides;
+  std::vector<std::uint32_t> box, element_strides;
+  int interleave = 0, swizzle = 0, promotion = 0, fill = 0;
 };
 
 struct FakeDriverState {
@@ -28,6 +39,7 @@ struct FakeDriverState {
   bool capturing = false;
 
   std::vector<FakeLaunch> launches;
+  std::vector<FakeTensorMap> tensor_maps;
   std::map<std::uint64_t, std::size_t> allocations;
   std::int64_t allocated_bytes = 0;
   int order_allocations = 0, fills = 0, trims = 0;
