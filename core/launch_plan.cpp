@@ -187,9 +187,13 @@ Step read_step(const json& value, const LaunchPlan& plan) {
     return step;
   }
   if (kind == "cpu") {
-    return CpuStep{value.at("entry").get<std::string>(), read_size(value.at("tasks")),
-                   read_size(value.at("grain")), read_size(value.at("scratch")),
-                   read_arguments(value.at("arguments"), plan)};
+    CpuStep step{value.at("entry").get<std::string>(), read_size(value.at("tasks")),
+                 read_size(value.at("grain")), read_size(value.at("scratch")),
+                 read_arguments(value.at("arguments"), plan)};
+    for (const Argument& argument : step.arguments)
+      if (std::holds_alternative<TensorMapArgument>(argument))
+        throw std::runtime_error("a loop on a CPU takes a tensor map");
+    return step;
   }
   if (kind != "fill") throw std::runtime_error("a step is of an unknown kind");
   return FillStep{read_index(value.at("buffer"), plan.buffers.size()), read_size(value.at("bytes")),

@@ -2,10 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace einkern::core {
 namespace {
 
 SizeExpression dim(const char* name) { return SizeExpression::symbol(name); }
+
+/// 64 x 128 boxes of a bf16 matrix of M rows and K columns.
+TensorMapArgument sample_map() {
+  return {0,
+          dim("N") * 32,
+          DType::bf16,
+          {{dim("K"), 0, 64}, {dim("M"), dim("x.stride.0") * 2, 128, 2}},
+          Swizzle::span_128,
+          L2Promotion::bytes_64};
+}
 
 LaunchPlan sample_plan() {
   LaunchPlan plan;
@@ -21,8 +33,9 @@ LaunchPlan sample_plan() {
   kernel.cluster = {2, 1, 1};
   kernel.shared_bytes = 4096;
   kernel.cooperative = true;
-  kernel.arguments = {PointerArgument{0, dim("M") * 2}, PointerArgument{3, 0}, SizeArgument{dim("M"), 4},
-                      ScalarArgument{0}, DivisorArgument{dim("N")}};
+  kernel.arguments = {PointerArgument{0, dim("M") * 2}, PointerArgument{3, 0},
+                      SizeArgument{dim("M"), 4},        ScalarArgument{0},
+                      DivisorArgument{dim("N")},        sample_map()};
   plan.steps = {FillStep{2, 4, 255}, kernel,
                 CpuStep{"ek_sum_cpu", dim("M"), 16, 64, {SizeArgument{dim("N"), 8}}}};
   return plan;
@@ -38,6 +51,17 @@ TEST(LaunchPlan, ReadsItsJsonBack) {
   EXPECT_EQ(kernel.grid[0].text(), "ceil_div(M, 128)");
   EXPECT_TRUE(kernel.cooperative);
   EXPECT_EQ(std::get<PointerArgument>(kernel.arguments[0]).byte_offset.text(), "M * 2");
+  const auto& map = std::get<TensorMapArgument>(kernel.arguments.back());
+  EXPECT_EQ(map.buffer, 0);
+  EXPECT_EQ(map.byte_offset.text(), "N * 32");
+  EXPECT_EQ(map.dtype, DType::bf16);
+  ASSERT_EQ(map.dims.size(), 2u);
+  EXPECT_EQ(map.dims[0].size.text(), "K");
+  EXPECT_EQ(map.dims[0].box, 64u);
+  EXPECT_EQ(map.dims[1].byte_stride.text(), "x.stride.0 * 2");
+  EXPECT_EQ(map.dims[1].element_stride, 2u);
+  EXPECT_EQ(map.swizzle, Swizzle::span_128);
+  EXPECT_EQ(map.promotion, L2Promotion::bytes_64);
   EXPECT_EQ(std::get<FillStep>(plan->steps[0]).byte, 255);
   EXPECT_EQ(std::get<CpuStep>(plan->steps[2]).scratch_bytes.text(), "64");
   EXPECT_TRUE(plan->buffers[2].zero_on_creation);
@@ -72,12 +96,64 @@ TEST(LaunchPlan, RefusesWhatCannotBeLaunched) {
            {"\"step\":\"fill\"", "\"step\":\"drain\""},
            {"[\"256\",\"1\",\"1\"]", "[\"256\",\"1\"]"},
            {"ceil_div(M, 128)", "ceil_div(M, "},
+           {"\"tensor_map\":0", "\"tensor_map\":4"},
+           {"\"swizzle\":128", "\"swizzle\":96"},
+           {"\"swizzle\":128", "\"swizzle\":64"},  // a row of the box has 128 bytes
+           {"\"swizzle\":128", "\"swizzle\":null"},
+           {"\"promotion\":64", "\"promotion\":512"},
+           {"\"promotion\":64,", ""},
+           {"\"box\":64", "\"box\":0"},
+           {"\"box\":64", "\"box\":-64"},
+           {"\"box\":64", "\"box\":4294967360"},
+           {"\"box\":64", "\"box\":60"},  // 120 bytes
+           {"\"box\":128", "\"box\":257"},
+           {"\"element_stride\":2", "\"element_stride\":9"},
+           {"\"element_stride\":2", "\"element_stride\":0"},
+           {"\"element_stride\":1", "\"element_stride\":2"},
+           {"x.stride.0 * 2", "x.stride.0 *"},
            {"\"buffers\"", "\"buffer_list\""}}) {
     const auto plan = LaunchPlan::from_json(replaced(from, to));
     ASSERT_FALSE(plan.ok()) << from << " -> " << to;
     EXPECT_NE(plan.error().message.find("launch plan"), std::string::npos);
   }
   EXPECT_FALSE(LaunchPlan::from_json(std::string(100000, '[')).ok());
+}
+
+TEST(LaunchPlan, GivesNoTensorMapToALoopOnACpu) {
+  LaunchPlan plan;
+  plan.buffers = {{"x", BufferKind::input, DType::bf16, 0, 16, false}};
+  plan.steps = {CpuStep{"loop", 1, 1, 0, {sample_map()}}};
+  EXPECT_FALSE(LaunchPlan::from_json(plan.to_json()).ok());
+}
+
+TEST(TensorMap, HasOneToFiveDims) {
+  TensorMapArgument map = sample_map();
+  map.dims.resize(5);
+  EXPECT_TRUE(check_tensor_map(map).ok());
+  map.dims.resize(6);
+  EXPECT_NE(check_tensor_map(map).error().message.find("6 dims and can have 1 to 5"), std::string::npos);
+  map.dims.clear();
+  EXPECT_FALSE(check_tensor_map(map).ok());
+}
+
+TEST(TensorMap, HasBoxesThatFitTheirSwizzle) {
+  TensorMapArgument map = sample_map();
+  for (const auto& [dtype, box, fits] :
+       std::initializer_list<std::tuple<DType, std::uint32_t, bool>>{{DType::f8e4m3, 128, true},
+                                                                     {DType::f8e4m3, 144, false},
+                                                                     {DType::f8e4m3, 120, false},
+                                                                     {DType::f32, 32, true},
+                                                                     {DType::f32, 36, false},
+                                                                     {DType::f64, 16, true},
+                                                                     {DType::f64, 1, false}}) {
+    map.dtype = dtype;
+    map.dims[0].box = box;
+    EXPECT_EQ(check_tensor_map(map).ok(), fits) << dtype_name(dtype) << ' ' << box;
+  }
+  map.swizzle = Swizzle::none;
+  map.dtype = DType::f32;
+  map.dims[0].box = 256;
+  EXPECT_TRUE(check_tensor_map(map).ok());
 }
 
 TEST(LaunchPlan, AppendsByName) {
@@ -93,8 +169,8 @@ TEST(LaunchPlan, AppendsByName) {
   second.scalars = {{"b", DType::f32}, {"a", DType::f32}};
   KernelStep kernel;
   kernel.entry = "k";
-  kernel.arguments = {PointerArgument{0, 0}, PointerArgument{1, 0}, PointerArgument{2, 0}, ScalarArgument{0},
-                      ScalarArgument{1}};
+  kernel.arguments = {PointerArgument{0, 0}, PointerArgument{1, 0}, PointerArgument{2, 0},
+                      ScalarArgument{0},     ScalarArgument{1},     sample_map()};
   second.steps = {kernel, FillStep{1, 8, 1}};
 
   first.append(second);
@@ -111,6 +187,7 @@ TEST(LaunchPlan, AppendsByName) {
   EXPECT_EQ(std::get<PointerArgument>(arguments[2]).buffer, 0);
   EXPECT_EQ(std::get<ScalarArgument>(arguments[3]).scalar, 1);
   EXPECT_EQ(std::get<ScalarArgument>(arguments[4]).scalar, 0);
+  EXPECT_EQ(std::get<TensorMapArgument>(arguments[5]).buffer, 2);
   EXPECT_EQ(std::get<FillStep>(first.steps[2]).buffer, 1);
 }
 
