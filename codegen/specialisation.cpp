@@ -63,6 +63,7 @@ TensorLayout layout_of(DType dtype, const std::vector<std::int64_t>& shape,
     if (static_cast<int>(d) == layout.unit_axis || shape[d] <= 1) continue;
     const std::int64_t bytes = saturating_multiply(strides[d], core::size_bytes(dtype));
     layout.alignment = std::min(layout.alignment, divisor_class(bytes));
+    layout.forward = layout.forward && strides[d] > 0;
   }
   return layout;
 }
@@ -145,8 +146,8 @@ std::string Specialisation::text(const dsl::Function& graph) const {
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (graph.tensors[t].role == dsl::TensorRole::local) continue;  // inlined: no plan stores it
     const TensorLayout& layout = tensors[t];
-    text += fmt::format(" {}:{}/{}/{}", graph.tensors[t].name, layout.dense ? "dense" : "strided",
-                        layout.unit_axis, layout.alignment);
+    text += fmt::format(" {}:{}/{}/{}{}", graph.tensors[t].name, layout.dense ? "dense" : "strided",
+                        layout.unit_axis, layout.alignment, layout.forward ? "" : "/backward");
   }
   return text;
 }

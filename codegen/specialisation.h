@@ -23,6 +23,7 @@ struct TensorLayout {
   bool dense = true;   // row-major without gaps: strides follow from the shape
   int alignment =
       16;  // bytes, a power of two up to 16, of every row along unit_axis (base and other strides included)
+  bool forward = true;  // every stride is positive: nothing is broadcast or walked backwards
 };
 
 struct Specialisation {

@@ -39,6 +39,7 @@ struct DeviceFacts {
   double launch_seconds = 0;
   double f32_flops = 0;  // sustained multiply-adds × 2
   double f64_flops = 0;
+  double tensor16_flops = 0;  // tensor cores on f16 and bf16 with f32 sums; 0: none, or not known
 };
 
 /// The name of the code that uses all of a GPU's instructions: 80 gives "sm_80", 90 gives "sm_90a".

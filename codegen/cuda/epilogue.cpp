@@ -1,6 +1,7 @@
 #include "codegen/cuda/epilogue.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -49,15 +50,17 @@ class EpilogueEmitter {
         kernel_(emitter.kernel()),
         request_(request),
         axis_(request.columns.axes.back()),
-        vector_(
-            epilogue_vector(kernel_.context(), request.columns.axes, request.layout.contiguous_columns())) {}
+        vector_(packs() ? 2
+                        : epilogue_vector(kernel_.context(), request.columns.axes,
+                                          request.layout.contiguous_columns())),
+        edges_(request.edges && !(packs() && roots().empty())) {}
 
   void emit() {
     const Digits digits = split_digits(request_.layout, vector_);
     std::string row = request_.rows.first, register_text;
     const int row_loops = open_digits(digits.rows, "row", &TileFactor::row_step, row, register_text);
     row = named("row", row, row_loops > 0);
-    if (request_.edges)
+    if (edges_)
       body().open(fmt::format("if ({} < {})", row, kernel_.extent(request_.rows.size, "rows")));
     {
       const ExpressionEmitter::Scope scope(emitter_);
@@ -70,12 +73,13 @@ class EpilogueEmitter {
       emit_run(column, register_text);
       emitter_.close_blocks(column_loops);
     }
-    if (request_.edges) body().close();
+    if (edges_) body().close();
     emitter_.close_blocks(row_loops);
   }
 
  private:
   TextWriter& body() { return kernel_.body(); }
+  bool packs() const { return !request_.packed.empty(); }
 
   /// One unrolled loop a digit; adds their steps to the coordinate's and the register's text.
   int open_digits(const std::vector<Digit>& digits, std::string_view name, int TileFactor::* step,
@@ -99,11 +103,17 @@ class EpilogueEmitter {
 
   /// The columns of one access: whole as vectors, cut at the edge as single elements.
   void emit_run(const std::string& column, const std::string& register_text) {
-    const std::string limit = kernel_.extent(request_.columns.size, "columns");
-    if (vector_ > 1) {
-      if (request_.edges) body().open(fmt::format("if ({} + {} <= {})", column, vector_, limit));
+    const std::string limit = edges_ ? kernel_.extent(request_.columns.size, "columns") : "";
+    if (packs()) {
+      if (edges_) body().open(fmt::format("if ({} < {})", column, limit));
       emit_block(column, register_text, vector_);
-      if (!request_.edges) return;
+      if (edges_) body().close();
+      return;
+    }
+    if (vector_ > 1) {
+      if (edges_) body().open(fmt::format("if ({} + {} <= {})", column, vector_, limit));
+      emit_block(column, register_text, vector_);
+      if (!edges_) return;
       body().next("else");
     }
     const std::string element = vector_ > 1 ? kernel_.names().unique("i", "element") : "";
@@ -112,9 +122,9 @@ class EpilogueEmitter {
       body().open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", element, vector_));
     }
     const std::string at = vector_ > 1 ? fmt::format("({} + {})", column, element) : column;
-    if (request_.edges) body().open(fmt::format("if ({} < {})", without_parentheses(at), limit));
+    if (edges_) body().open(fmt::format("if ({} < {})", without_parentheses(at), limit));
     emit_block(at, vector_ > 1 ? register_text + " + " + element : register_text, 1);
-    if (request_.edges) body().close();
+    if (edges_) body().close();
     if (vector_ > 1) {
       body().close();
       body().close();
@@ -127,26 +137,46 @@ class EpilogueEmitter {
     if (request_.columns.axes.size() > 1 && at.front() == '(')
       at = named("column", without_parentheses(at), true);
     bind_axes_from_flat(emitter_, at, request_.columns.axes);
-    std::vector<ExpressionId> values;
     const VectorBlock::Hooks hooks{.bind_element = [&](const std::string& element) {
       for (const auto& [node, array] : request_.accumulators) {
         const std::string number = element == "0" ? register_text : register_text + " + " + element;
         emitter_.bind_node(node, fmt::format("{}[{}]", array, number));
       }
     }};
-    for (const Store& store : kernel_.context().kernel.stores) values.push_back(store.value);
     hooks.bind_element("0");
-    VectorBlock block(emitter_, axis_, width, epilogue_roots(values));
+    VectorBlock block(emitter_, axis_, width, roots());
     block.declare(1);
     block.load("", hooks);
-    block.emit_stores(kernel_.context().kernel.stores, emitter_.axis_text(axis_), "", hooks);
+    if (packs())
+      emit_pair(block, register_text, hooks);
+    else
+      block.emit_stores(kernel_.context().kernel.stores, emitter_.axis_text(axis_), "", hooks);
   }
 
-  /// The parts of the stores' values that do not lie below an accumulator: the largest nodes that hold none.
-  std::vector<ExpressionId> epilogue_roots(const std::vector<ExpressionId>& values) const {
+  /// Two neighbouring columns, rounded, into one register.
+  void emit_pair(VectorBlock& block, const std::string& register_text, const VectorBlock::Hooks& hooks) {
+    const Store& store = kernel_.context().kernel.stores.front();
+    const std::string first = emitter_.axis_text(axis_);
+    emitter_.hoist(store.value, {axis_});
+    std::array<std::string, 2> values;
+    for (int element = 0; element < 2; ++element) {
+      const ExpressionEmitter::Scope scope(emitter_);
+      const std::string number = std::to_string(element);
+      emitter_.bind_axis(axis_, element == 0 ? first : fmt::format("({} + 1)", first));
+      block.bind("", number);
+      hooks.bind_element(number);
+      values[static_cast<std::size_t>(element)] = without_parentheses(emitter_.value(store.value));
+    }
+    const bool bf16 = kernel_.graph()[store.target].dtype == DType::bf16;
+    body().line(fmt::format("{}[({}) / 2] = {}({}, {});", request_.packed, register_text,
+                            bf16 ? "ek_pack_bf16" : "ek_pack_f16", values[0], values[1]));
+  }
+
+  /// The reads of the stores' values that do not lie below an accumulator.
+  std::vector<ExpressionId> roots() const {
     const dsl::ExpressionArena& arena = kernel_.graph().arena;
-    std::vector<ExpressionId> roots, pending = values;
-    std::vector<ExpressionId> seen;
+    std::vector<ExpressionId> roots, pending, seen;
+    for (const Store& store : kernel_.context().kernel.stores) pending.push_back(store.value);
     while (!pending.empty()) {
       const ExpressionId id = pending.back();
       pending.pop_back();
@@ -169,6 +199,7 @@ class EpilogueEmitter {
   const EpilogueRequest& request_;
   AxisId axis_;
   int vector_;
+  bool edges_;
 };
 
 }  // namespace
@@ -182,6 +213,16 @@ int epilogue_vector(const KernelContext& context, const std::vector<AxisId>& col
     if (fits_tile && whole) return width;
   }
   return 1;
+}
+
+bool can_pack(const KernelContext& context, const std::vector<AxisId>& columns) {
+  if (context.kernel.stores.size() != 1 || columns.empty()) return false;
+  const dsl::Function& graph = *context.plan.graph;
+  const Store& store = context.kernel.stores.front();
+  const DType target = graph[store.target].dtype;
+  if ((target != DType::bf16 && target != DType::f16) || graph.arena[store.value].type != DType::f32)
+    return false;
+  return columns.size() == 1 || divides_axis(context, columns.back(), 2);
 }
 
 void emit_epilogue(ExpressionEmitter& emitter, const EpilogueRequest& request) {

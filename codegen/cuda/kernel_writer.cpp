@@ -86,6 +86,17 @@ std::string KernelWriter::scratch(std::string_view name, DType dtype, const Size
   return parameter("scratch " + full, "t", name, type, core::PointerArgument{module_.buffer(spec), 0});
 }
 
+std::string KernelWriter::tensor_map(dsl::TensorId id,
+                                     const std::function<core::TensorMapArgument(int)>& argument) {
+  return parameter(fmt::format("map {}", id.value), "m", graph()[id].name,
+                   "const __grid_constant__ ek_tensor_map",
+                   argument(module_.buffer(module_.tensor_buffer(id))));
+}
+
+std::string KernelWriter::launch_constant(std::string_view name, std::int64_t value) {
+  return parameter(fmt::format("launch constant {}", name), "d", name, "int", core::SizeArgument{value, 4});
+}
+
 std::optional<SizeExpression> KernelWriter::size(ExpressionId over_dims) const {
   std::optional<SizeExpression> size = dsl::size_expression(graph(), over_dims);
   if (!size) return size;
@@ -162,6 +173,8 @@ KernelWriter& ModuleWriter::add_kernel(std::string entry) {
   return *kernels_.back();
 }
 
+void ModuleWriter::add_function(std::string_view text) { functions_text_ += fmt::format("\n{}", text); }
+
 int ModuleWriter::buffer(const core::BufferSpec& spec) {
   auto& buffers = emission_.launch.buffers;
   for (std::size_t i = 0; i < buffers.size(); ++i)
@@ -213,13 +226,15 @@ void ModuleWriter::finish_kernel(KernelWriter& kernel, const LaunchShape& launch
 
 core::Emission ModuleWriter::finish() && {
   Prelude prelude(context_.device.compute_capability);
+  prelude.use_names_in(functions_text_);
   prelude.use_names_in(kernels_text_);
   const std::string prelude_text = prelude.text();
   emission_.language = core::SourceLanguage::cuda;
   emission_.options = {
       "--diag-suppress=177"};  // "declared but never referenced": overloads of a prelude function
   emission_.source =
-      fmt::format("// {}\n{}{}{}", comment_, prelude_text.empty() ? "" : "\n", prelude_text, kernels_text_);
+      fmt::format("// {}\n{}{}{}{}", comment_, prelude_text.empty() ? "" : "\n", prelude_text,
+                                 functions_text_, kernels_text_);
   return std::move(emission_);
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,6 +47,10 @@ class KernelWriter {
   std::string tensor(dsl::TensorId id);
   /// Pointer to a buffer of the launch's own, named for the kernel; `bytes` are allocated by the runtime.
   std::string scratch(std::string_view name, DType dtype, const core::SizeExpression& bytes, bool written);
+  /// The copy engine's map of a tensor, which `argument` makes, given the number of the tensor's buffer.
+  std::string tensor_map(dsl::TensorId id, const std::function<core::TensorMapArgument(int)>& argument);
+  /// A number that the launch passes: changing it needs no other code.
+  std::string launch_constant(std::string_view name, std::int64_t value);
   /// Value of an i64 expression over dims: a literal if constant or baked, else a parameter of the index
   /// type.
   std::string extent(ExpressionId over_dims);
@@ -95,6 +100,8 @@ class ModuleWriter {
 
   /// Begins a kernel. The reference stays valid as long as the module.
   KernelWriter& add_kernel(std::string entry);
+  /// Puts a device function before the kernels.
+  void add_function(std::string_view text);
   /// Writes the kernel's text and appends its launch step.
   void finish_kernel(KernelWriter& kernel, const LaunchShape& launch);
   core::Emission finish() &&;
@@ -111,7 +118,7 @@ class ModuleWriter {
   KernelContext context_;
   Arithmetic arithmetic_;
   std::string comment_;
-  std::string kernels_text_;
+  std::string functions_text_, kernels_text_;
   std::vector<std::unique_ptr<KernelWriter>> kernels_;
   core::Emission emission_;
 };

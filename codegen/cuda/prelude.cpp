@@ -18,7 +18,7 @@ const std::vector<PreludePiece>& prelude_pieces() {
   static const std::vector<PreludePiece> all = [] {
     std::vector<PreludePiece> pieces;
     for (const auto& group : {prelude_types(), prelude_conversions(), prelude_arithmetic(),
-                              prelude_collectives(), prelude_products()})
+                              prelude_collectives(), prelude_products(), prelude_hopper()})
       pieces.insert(pieces.end(), group.begin(), group.end());
     return pieces;
   }();

@@ -29,6 +29,7 @@ void add_rates(DeviceFacts& facts) {
   facts.launch_seconds = typical->launch_seconds;
   facts.f32_flops = typical->f32_flops * share;
   facts.f64_flops = typical->f64_flops * share;
+  facts.tensor16_flops = typical->tensor16_flops * share;
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+// cuda.wgmma_matmul: a sum of products of f16 or bf16 elements on Hopper's tensor cores. The copy engine fills
+// a ring of stages in swizzled shared memory, one warp group drives it, two multiply; a persistent grid walks
+// over tiles in bands. The parts are those of CUTLASS's warp-specialised kernels for sm_90; what each is worth
+// stands in docs/performance.md.
+#include <fmt/format.h>
+
+#include "codegen/cuda/epilogue.h"
+#include "codegen/cuda/schedule_classes.h"
+#include "codegen/cuda/wgmma_matmul_emitter.h"
+#include "codegen/cuda/wgmma_matmul_model.h"
+#include "codegen/plan/access.h"
+
+namespace einkern::codegen::cuda {
+
+namespace {
+
+/// Coordinates of the copy engine are 32-bit, and a box may hang over the edge.
+constexpr std::int64_t longest_dimension = INT32_MAX - 512;
+
+core::Result<DType> operand_type(const KernelContext& context, const Contraction& form) {
+  const dsl::Function& graph = *context.plan.graph;
+  const auto type_of = [&](ExpressionId factor) {
+    const dsl::Expression& e = graph.arena[factor];
+    return e.op == dsl::Op::read ? graph[TensorId{e.index}].dtype : DType::boolean;
+  };
+  const DType type = type_of(form.a);
+  if (type != type_of(form.b) || (type != DType::bf16 && type != DType::f16))
+    return core::Error{.message = "the factors are not both elements of f16, or of bf16, tensors"};
+  return type;
+}
+
+core::Result<void> check_sizes(const KernelContext& context, const Contraction& form) {
+  for (const auto* axes : {&form.m, &form.n, &form.contracted, &form.batch}) {
+    if (axes->empty()) continue;
+    const std::int64_t extent = extent_of(*context.plan.graph, *axes, context.binding);
+    if (extent == 0) return core::Error{.message = "a dimension is empty"};
+    if (extent > longest_dimension)
+      return core::Error{.message = fmt::format("a dimension of {} > {}", extent, longest_dimension)};
+  }
+  return {};
+}
+
+core::Result<WgmmaProblem> problem_of(const KernelContext& context) {
+  if (context.device.compute_capability != 90)
+    return core::Error{.message = fmt::format("wgmma is an instruction of sm_90a, and the device is {}",
+                                              context.device.architecture)};
+  const auto* form = std::get_if<Contraction>(&context.kernel.form);
+  if (form == nullptr) return core::Error{.message = "the kernel is no contraction"};
+  if (form->m.empty() || form->n.empty()) return core::Error{.message = "one factor has no axis of its own"};
+  if (form->accumulator != DType::f32) return core::Error{.message = "the sum is not in f32"};
+  for (const Store& store : context.kernel.stores)
+    if (store.update) return core::Error{.message = "it updates its result"};
+  EINKERN_TRY(const DType type, operand_type(context, *form));
+  EINKERN_CHECK_OK(check_sizes(context, *form));
+  EINKERN_TRY(MatrixView a, operand_view(context, form->a, {form->m, form->contracted, form->batch}));
+  EINKERN_TRY(MatrixView b, operand_view(context, form->b, {form->n, form->contracted, form->batch}));
+  WgmmaProblem problem{.a = std::move(a), .b = std::move(b), .result = std::nullopt, .type = type};
+  if (can_pack(context, form->n)) {
+    const Store& store = context.kernel.stores.front();
+    auto result = matrix_view(context, store.target, store.axes, {form->m, form->n, form->batch});
+    if (result.ok() && result->columns_contiguous()) problem.result = *std::move(result);
+  }
+  return problem;
+}
+
+class WgmmaMatmulSchedule final : public Schedule {
+ public:
+  std::string_view name() const override { return "cuda.wgmma_matmul"; }
+  int version() const override { return 1; }
+  core::Backend backend() const override { return core::Backend::cuda; }
+
+  std::optional<std::string> reason_against(const KernelContext& context) const override {
+    const auto problem = problem_of(context);
+    if (problem.ok()) return std::nullopt;
+    return problem.error().message;
+  }
+
+  ConfigurationSpace space(const KernelContext& context) const override {
+    const auto problem = problem_of(context);
+    return problem.ok() ? wgmma_matmul_space(context, *problem) : ConfigurationSpace{};
+  }
+
+  Estimate estimate(const KernelContext& context, const Configuration& c) const override {
+    return estimate_wgmma_matmul(context, c);
+  }
+
+  core::Result<core::Emission> emit(const KernelContext& context, const Configuration& c) const override {
+    EINKERN_TRY(const WgmmaProblem problem, problem_of(context));
+    const WgmmaTile tile = wgmma_tile(c);
+    ModuleWriter module(context, fmt::format("{}: {} ({})", context.kernel.name, name(), c.text()));
+    KernelWriter& kernel = module.add_kernel(entry_name(context, *this, c));
+    const LaunchShape launch =
+        emit_wgmma_matmul(module, kernel, problem, tile, static_cast<int>(c.get("band")));
+    module.finish_kernel(kernel, launch);
+    return std::move(module).finish();
+  }
+};
+
+}  // namespace
+
+const Schedule& wgmma_matmul_schedule() {
+  static const WgmmaMatmulSchedule schedule;
+  return schedule;
+}
+
+}  // namespace einkern::codegen::cuda

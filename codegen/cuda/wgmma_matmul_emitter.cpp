@@ -1,0 +1,398 @@
+#include "codegen/cuda/wgmma_matmul_emitter.h"
+
+#include <fmt/format.h>
+
+#include "codegen/cuda/epilogue.h"
+#include "codegen/cuda/linear_grid.h"
+#include "codegen/cuda/wgmma_instruction.h"
+
+namespace einkern::codegen::cuda {
+
+namespace {
+
+using core::SizeExpression;
+
+class WgmmaEmitter {
+ public:
+  WgmmaEmitter(KernelWriter& kernel, const WgmmaProblem& problem, const WgmmaTile& tile, int band)
+      : kernel_(kernel),
+        emitter_(kernel),
+        form_(std::get<Contraction>(kernel.context().kernel.form)),
+        problem_(problem),
+        tile_(tile),
+        band_(band),
+        rows_(product_of_sizes(kernel, form_.m)),
+        columns_(product_of_sizes(kernel, form_.n)),
+        tiles_m_(core::ceil_divide(rows_, tile.tile_m)),
+        tiles_n_(core::ceil_divide(columns_, tile.tile_n)),
+        tiles_(tiles_m_ * tiles_n_) {
+    if (!form_.batch.empty()) tiles_ = tiles_ * product_of_sizes(kernel, form_.batch);
+  }
+
+  LaunchShape emit() {
+    declare_maps();
+    declare_constants();
+    emit_shared_memory();
+    emit_locate();
+    emit_barriers();
+    body().blank();
+    body().open("if (warp_group == 0)");
+    emit_loading();
+    body().next("else");
+    emit_multiplying();
+    body().close();
+    // As many blocks as give each the same number of tiles: then the tiles in flight are whole bands.
+    const SizeExpression waves = core::ceil_divide(tiles_, SizeExpression::symbol("sm_count"));
+    return {.grid = {core::ceil_divide(tiles_, waves), 1, 1},
+            .threads = tile_.threads(),
+            .least_blocks = 1,
+            .shared_bytes = tile_.shared_bytes()};
+  }
+
+ private:
+  TextWriter& body() { return kernel_.body(); }
+  std::string_view index() const { return kernel_.index_type(); }
+  bool batched() const { return !form_.batch.empty(); }
+
+  // --- what stands at the top ---
+
+  void declare_maps() {
+    const auto operand = [&](const MatrixView& view, int rows) {
+      // A box is at most 128 bytes wide, so contiguous rows come 64 at a time.
+      const int box_rows = view.columns_contiguous() ? rows : WgmmaTile::slab_columns;
+      return kernel_.tensor_map(view.tensor, [&](int buffer) {
+        return tensor_map(view, problem_.type, buffer, box_rows, WgmmaTile::tile_k, core::Swizzle::span_128);
+      });
+    };
+    map_a_ = operand(problem_.a, tile_.tile_m);
+    map_b_ = operand(problem_.b, tile_.tile_n);
+    if (!tile_.staged) return;
+    map_result_ = kernel_.tensor_map(problem_.result->tensor, [&](int buffer) {
+      return tensor_map(*problem_.result, result_type(), buffer, WgmmaTile::block_rows, WgmmaTile::slab_columns,
+                        core::Swizzle::span_128);
+    });
+  }
+
+  DType result_type() const { return kernel_.graph()[problem_.result->tensor].dtype; }
+
+  void declare_constants() {
+    for (const auto& [name, value] : {std::pair{"tile_m", tile_.tile_m},
+                                      {"tile_n", tile_.tile_n},
+                                      {"tile_k", WgmmaTile::tile_k},
+                                      {"stages", tile_.stages},
+                                      {"consumers", tile_.consumers()},
+                                      {"row_blocks", tile_.row_blocks()},
+                                      {"a_bytes", tile_.bytes_a()},
+                                      {"stage_bytes", tile_.stage_bytes()}})
+      kernel_.constant(name, value);
+    if (!tile_.staged) return;
+    kernel_.constant("pieces", tile_.pieces());
+    kernel_.constant("slabs", tile_.slabs());
+    kernel_.constant("slab_bytes", WgmmaTile::slab_bytes);
+  }
+
+  void emit_shared_memory() {
+    body().comment(tile_.staged ? "Shared memory: the ring of operand stages, staged results, barriers."
+                                : "Shared memory: the ring of operand stages, barriers.");
+    body().line("extern __shared__ __align__(1024) unsigned char shared[];");
+    body().line("const unsigned ring = ek_shared_address(shared);");
+    std::string after_ring = "ring + k_stages * k_stage_bytes";
+    if (tile_.staged) {
+      body().line(fmt::format("const unsigned staging = {};", after_ring));
+      after_ring = "staging + k_consumers * k_slabs * k_slab_bytes";
+    }
+    body().line(fmt::format("const unsigned full = {}, empty = full + 8 * k_stages;", after_ring));
+    body().line("const int warp_group = __shfl_sync(~0u, threadIdx.x / 128, 0);  // known to be a warp's own");
+    steps_ = kernel_.extent(core::ceil_divide(product_of_sizes(kernel_, form_.contracted), WgmmaTile::tile_k),
+                            "steps");
+    tile_count_ = kernel_.extent(tiles_, "tiles");
+  }
+
+  /// Tiles in bands of rows. Inside a band the blocks in flight share rows of both operands in L2, and each
+  /// band begins where the last one ended.
+  void emit_locate() {
+    body().blank();
+    body().comment("Where a tile lies: down the rows of a band first, then along it, every second band backwards;");
+    body().comment("the tiles in flight share operands in the L2 cache.");
+    body().line(fmt::format("struct Place {{ {} m, n{}; }};", index(), batched() ? ", batch" : ""));
+    body().open(fmt::format("const auto locate = [&]({} tile) -> Place", index()));
+    std::string tile = "tile";
+    if (batched()) {
+      declare("batch", quotient_text(kernel_, "tile", tiles_m_ * tiles_n_));
+      declare("in_batch", remainder_text(kernel_, "tile", tiles_m_ * tiles_n_));
+      tile = "in_batch";
+    }
+    const std::string height = kernel_.launch_constant("band", band_);
+    declare("band", quotient_text(kernel_, tile, tiles_n_ * band_));
+    declare("in_band", remainder_text(kernel_, tile, tiles_n_ * band_));
+    declare("first_row", fmt::format("band * {}", height));
+    declare("rows", fmt::format("min({}, {} - first_row)", height, kernel_.extent(tiles_m_, "tiles_m")));
+    declare("along", "in_band / rows");
+    const std::string last = kernel_.extent(tiles_n_, "tiles_n") + " - 1";
+    body().line(fmt::format(
+        "return {{(first_row + in_band % rows) * k_tile_m, (band % 2 == 0 ? along : {} - along) * k_tile_n{}}};",
+        last, batched() ? ", batch" : ""));
+    body().close(";");
+  }
+
+  void emit_barriers() {
+    body().blank();
+    body().comment("full: a stage's bytes are in; empty: all consumers have finished with it.");
+    body().open("if (threadIdx.x == 0)");
+    body().open("for (int stage = 0; stage < k_stages; ++stage)");
+    body().line("ek_barrier_init(full + 8 * stage, 1);");
+    body().line("ek_barrier_init(empty + 8 * stage, k_consumers);");
+    body().close();
+    body().line("ek_publish_barriers();");
+    body().close();
+    body().line("__syncthreads();");
+  }
+
+  void declare(std::string_view name, const std::string& value) {
+    body().line(fmt::format("const {} {} = {};", index(), name, value));
+  }
+
+  void open_tiles() {
+    body().open(fmt::format("for ({0} tile = blockIdx.x; tile < {1}; tile += gridDim.x)", index(), tile_count_));
+    body().line("const Place at = locate(tile);");
+  }
+
+  void advance_stage() {
+    body().open("if (++stage == k_stages)");
+    body().line("stage = 0;");
+    body().line("parity ^= 1;");
+    body().close();
+  }
+
+  /// A box's coordinates, in the view's order of dimensions. The batch axes must be bound.
+  std::string coordinates(const MatrixView& view, const std::string& row, const std::string& column,
+                          const std::string& batch) {
+    std::string text;
+    for (const MatrixDimension& dimension : view.dimensions) {
+      std::string at = dimension.way == MatrixWay::rows ? row : column;
+      if (dimension.way == MatrixWay::batch)
+        at = dimension.axes.size() == form_.batch.size() ? batch : emitter_.axis_text(dimension.axes[0]);
+      text += ", " + (kernel_.narrow() ? at : fmt::format("(int)({})", at));
+    }
+    return text;
+  }
+
+  void bind_batch(const std::string& place) {
+    if (batched()) bind_axes_from_flat(emitter_, place + ".batch", form_.batch);
+  }
+
+  // --- the loading warp group ---
+
+  void emit_loading() {
+    body().comment("One thread fills the ring. It runs ahead into the next tile while the consumers write this one.");
+    if (tile_.moves_registers())
+      body().line(fmt::format("ek_give_registers<{}>();", WgmmaTile::loading_registers));
+    body().line("if (threadIdx.x != 0) return;");
+    body().line("int stage = 0;");
+    body().line("unsigned parity = 1;");
+    body().line("bool backward = false;");
+    open_tiles();
+    {
+      const ExpressionEmitter::Scope scope(emitter_);
+      bind_batch("at");
+      body().open(fmt::format("for ({0} step = 0; step < {1}; ++step)", index(), steps_));
+      body().comment("every second tile from the far end: what was read last is still in L2");
+      declare("first_k", fmt::format("(backward ? {} - 1 - step : step) * k_tile_k", steps_));
+      body().line("const unsigned landed = full + 8 * stage, to = ring + stage * k_stage_bytes;");
+      body().line("ek_barrier_wait(empty + 8 * stage, parity);");
+      body().line("ek_barrier_expect(landed, k_stage_bytes);");
+      emit_loads(problem_.a, map_a_, "to", tile_.tile_m, "at.m", "ek_evict_last");
+      emit_loads(problem_.b, map_b_, "to + k_a_bytes", tile_.tile_n, "at.n", "ek_evict_first");
+      advance_stage();
+      body().close();
+    }
+    body().line("backward = !backward;");
+    body().close();
+  }
+
+  void emit_loads(const MatrixView& view, const std::string& map, const std::string& to, int rows,
+                  const std::string& first_row, std::string_view policy) {
+    const int boxes = view.columns_contiguous() ? 1 : rows / WgmmaTile::slab_columns;
+    for (int box = 0; box < boxes; ++box) {
+      const int first = box * WgmmaTile::slab_columns;
+      const std::string row = box == 0 ? first_row : fmt::format("{} + {}", first_row, first);
+      const std::string place =
+          box == 0 ? to : fmt::format("{} + {}", to, first * WgmmaTile::row_bytes);
+      body().line(fmt::format("ek_load_box({}, {}, landed, {}{});", place, map, policy,
+                              coordinates(view, row, "first_k", "at.batch")));
+    }
+  }
+
+  // --- a multiplying warp group ---
+
+  void emit_multiplying() {
+    const TileLayout layout = tile_.layout();
+    if (tile_.moves_registers())
+      body().line(fmt::format("ek_take_registers<{}>();", tile_.multiplying_registers()));
+    body().line("const int thread = threadIdx.x - 128, consumer = warp_group - 1;");
+    body().line("const bool leader = thread % 128 == 0;");
+    emit_descriptor("a", problem_.a, "ring + consumer * k_row_blocks * 64 * 128");
+    emit_descriptor("b", problem_.b, "ring + k_a_bytes");
+    body().line(fmt::format("const int thread_row = {}, thread_column = {};",
+                            without_parentheses(layout.row_of_thread("thread")),
+                            without_parentheses(layout.column_of_thread("thread"))));
+    body().line("float sums[k_row_blocks * k_tile_n / 2] = {};");
+    if (tile_.staged) emit_write();
+    body().line("int stage = 0;");
+    body().line("unsigned parity = 0;");
+    body().blank();
+    open_tiles();
+    emit_products();
+    if (tile_.staged)
+      emit_staged(layout);
+    else
+      emit_results(layout, "");
+    body().close();
+    if (!tile_.staged) return;
+    if (tile_.deferred) write_pieces("pending");
+    body().line("if (leader) ek_wait_stored<0>();  // shared memory must outlive the copies");
+  }
+
+  void emit_descriptor(std::string_view name, const MatrixView& view, const std::string& address) {
+    // From one group of 8 rows to the next 1024 bytes; of an operand given transposed, from one box of 64 to
+    // the next as much as a box holds.
+    const int leading = view.columns_contiguous() ? 16 : WgmmaTile::tile_k * WgmmaTile::row_bytes;
+    body().line(fmt::format("const unsigned long long operand_{} = ek_operand_descriptor({}, {}, 1024);", name,
+                            address, leading));
+  }
+
+  /// Units of 16 bytes from one step of wgmma to the next in a stage.
+  static int step_units(const MatrixView& view) {
+    return view.columns_contiguous() ? WgmmaTile::step * WgmmaTile::element_bytes / 16
+                                     : WgmmaTile::step * WgmmaTile::row_bytes / 16;
+  }
+
+  void emit_products() {
+    body().comment("Products: one group stays in flight; behind it the stage before is given back.");
+    body().open(fmt::format("for ({0} step = 0; step < {1}; ++step)", index(), steps_));
+    body().line("ek_barrier_wait(full + 8 * stage, parity);");
+    body().line("const unsigned long long a = operand_a + stage * (k_stage_bytes / 16);");
+    body().line("const unsigned long long b = operand_b + stage * (k_stage_bytes / 16);");
+    body().line("ek_begin_products();");
+    body().line("#pragma unroll");
+    body().open(fmt::format("for (int i = 0; i < k_tile_k / {}; ++i)", WgmmaTile::step));
+    const std::string row_block = tile_.row_blocks() > 1 ? "block" : "";
+    if (!row_block.empty()) {
+      body().line("#pragma unroll");
+      body().open("for (int block = 0; block < k_row_blocks; ++block)");
+    }
+    body().line(fmt::format(
+        "ek_multiply(sums{}, a{} + i * {}, b + i * {}, step > 0 || i > 0);",
+        row_block.empty() ? "" : " + block * (k_tile_n / 2)",
+        row_block.empty() ? "" : fmt::format(" + block * {}", WgmmaTile::block_rows * WgmmaTile::row_bytes / 16),
+        step_units(problem_.a), step_units(problem_.b)));
+    if (!row_block.empty()) body().close();
+    body().close();
+    body().line("ek_commit_products();");
+    if (tile_.staged && tile_.deferred) {
+      body().line("#pragma unroll");
+      body().line("for (int piece = 0; piece < k_pieces; ++piece)");
+      body().line("  if (step == piece + 1 && pending) write(piece);");
+    }
+    body().line("ek_wait_products<1>();");
+    body().line("if (step > 0 && leader) ek_barrier_arrive(empty + 8 * (stage == 0 ? k_stages - 1 : stage - 1));");
+    advance_stage();
+    body().close();
+    body().line("ek_wait_products<0>();");
+    body().line("if (leader) ek_barrier_arrive(empty + 8 * (stage == 0 ? k_stages - 1 : stage - 1));");
+    body().blank();
+  }
+
+  void emit_write() {
+    body().blank();
+    body().comment("A tile's results wait as pairs. Each piece of 64 x 64 goes to swizzled shared memory and leaves");
+    body().comment(tile_.deferred ? "from there by the copy engine, behind the next tile's products."
+                                  : "from there by the copy engine.");
+    body().line("unsigned packed[k_row_blocks * k_tile_n / 4] = {};");
+    body().line("Place last = {};");
+    if (tile_.deferred) body().line("bool pending = false;");
+    body().line("const int slab_row = thread % 128 / 32 * 16 + thread % 16, half = thread % 32 / 16;");
+    body().open("const auto write = [&](int piece)");
+    body().line("const unsigned slab = staging + (consumer * k_slabs + piece % k_slabs) * k_slab_bytes;");
+    body().line("if (leader) ek_wait_stored<k_slabs - 1>();  // what left this slab last has been read");
+    body().line("ek_group_barrier(1 + consumer);");
+    body().line("#pragma unroll");
+    body().open("for (int octet = 0; octet < 8; octet += 2)");
+    body().line("const unsigned* pair = packed + piece * 16 + octet * 2;");
+    body().line("const int chunk = (octet + half) ^ slab_row % 8;");
+    body().line("ek_store_matrices(slab + slab_row * 128 + chunk * 16, pair[0], pair[1], pair[2], pair[3]);");
+    body().close();
+    body().line("ek_publish_staged();");
+    body().line("ek_group_barrier(1 + consumer);");
+    body().open("if (leader)");
+    {
+      const ExpressionEmitter::Scope scope(emitter_);
+      bind_batch("last");
+      const int across = tile_.tile_n / WgmmaTile::slab_columns;
+      const std::string row_block = tile_.row_blocks() == 1 ? "consumer"
+                                                            : fmt::format("(consumer * k_row_blocks + piece / {})", across);
+      const std::string column_piece = tile_.row_blocks() == 1 ? "piece" : fmt::format("piece % {}", across);
+      body().line(fmt::format("ek_store_box(slab, {}, ek_evict_first{});", map_result_,
+                              coordinates(*problem_.result, fmt::format("last.m + {} * 64", row_block),
+                                          fmt::format("last.n + {} * 64", column_piece), "last.batch")));
+    }
+    body().close();
+    body().close(";");
+    body().blank();
+  }
+
+  void write_pieces(std::string_view condition) {
+    if (!condition.empty()) body().open(fmt::format("if ({})", condition));
+    body().line("#pragma unroll");
+    body().line("for (int piece = 0; piece < k_pieces; ++piece) write(piece);");
+    if (!condition.empty()) body().close();
+  }
+
+  void emit_staged(const TileLayout& layout) {
+    if (tile_.deferred) {
+      body().comment("Where the sum is too short for the tile before to have left behind it.");
+      body().line("#pragma unroll");
+      body().line("for (int piece = 0; piece < k_pieces; ++piece)");
+      body().line(fmt::format("  if (pending && piece + 1 >= {}) write(piece);", steps_));
+    }
+    emit_results(layout, "packed");
+    body().line("last = at;");
+    if (tile_.deferred)
+      body().line("pending = true;");
+    else
+      write_pieces("");
+  }
+
+  /// Results from the sums: stored, or rounded into pairs.
+  void emit_results(const TileLayout& layout, const std::string& packed) {
+    const ExpressionEmitter::Scope scope(emitter_);
+    bind_batch("at");
+    declare("row_of_sums", "at.m + thread_row");
+    declare("column_of_sums", "at.n + thread_column");
+    emit_epilogue(emitter_, {.layout = layout,
+                             .accumulators = {{form_.fold, "sums"}},
+                             .rows = {form_.m, "row_of_sums", rows_},
+                             .columns = {form_.n, "column_of_sums", columns_},
+                             .packed = packed});
+  }
+
+  KernelWriter& kernel_;
+  ExpressionEmitter emitter_;
+  const Contraction& form_;
+  const WgmmaProblem& problem_;
+  const WgmmaTile& tile_;
+  int band_;
+  SizeExpression rows_, columns_, tiles_m_, tiles_n_, tiles_;
+  std::string map_a_, map_b_, map_result_, steps_, tile_count_;
+};
+
+}  // namespace
+
+LaunchShape emit_wgmma_matmul(ModuleWriter& module, KernelWriter& kernel, const WgmmaProblem& problem,
+                              const WgmmaTile& tile, int band) {
+  module.add_function(wgmma_function(problem.type, tile.tile_n, !problem.a.columns_contiguous(),
+                                     !problem.b.columns_contiguous()));
+  return WgmmaEmitter(kernel, problem, tile, band).emit();
+}
+
+}  // namespace einkern::codegen::cuda
