@@ -11,8 +11,9 @@ namespace {
 constexpr std::int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
 
 /// Limits: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability". Boards:
-/// NVIDIA's data sheets, with f32, f64 and dense tensor rates as printed there. Copy rates are the data sheet's bandwidth;
-/// einkern takes 0.85 of it until the device is measured (an H200 of 4.8 TB/s copies at 4.27).
+/// NVIDIA's data sheets, with f32, f64 and dense tensor rates as printed there. Copy rates are the data
+/// sheet's bandwidth; einkern takes 0.85 of it until the device is measured (an H200 of 4.8 TB/s copies
+/// at 4.27).
 struct ArchitectureRow {
   int compute_capability;
   std::string_view suffix;  // of the code that uses all of the device's instructions
@@ -28,11 +29,13 @@ constexpr std::array<ArchitectureRow, 10> rows = {{
     {80, "", "A100 40GB", 108, 2048, 32, 164 * KiB, 40 * MiB, 40 * GiB, 1555e9, 19.5e12, 9.7e12, 312e12},
     {86, "", "GeForce RTX 3090", 82, 1536, 16, 100 * KiB, 6 * MiB, 24 * GiB, 936e9, 35.6e12, 0.56e12, 71e12},
     {87, "", "Jetson AGX Orin", 16, 1536, 16, 164 * KiB, 4 * MiB, 32 * GiB, 204e9, 5.3e12, 0.083e12, 0},
-    {89, "", "GeForce RTX 4090", 128, 1536, 24, 100 * KiB, 72 * MiB, 24 * GiB, 1008e9, 82.6e12, 1.29e12, 165e12},
+    {89, "", "GeForce RTX 4090", 128, 1536, 24, 100 * KiB, 72 * MiB, 24 * GiB, 1008e9, 82.6e12, 1.29e12,
+     165e12},
     {90, "a", "H200", 132, 2048, 32, 228 * KiB, 50 * MiB, 140 * GiB, 4800e9, 67e12, 34e12, 989e12},
     {100, "a", "B200", 148, 2048, 32, 228 * KiB, 126 * MiB, 180 * GiB, 8000e9, 75e12, 37e12, 2250e12},
     {103, "a", "B300", 148, 2048, 32, 228 * KiB, 126 * MiB, 270 * GiB, 8000e9, 77e12, 1.2e12, 2250e12},
-    {120, "a", "GeForce RTX 5090", 170, 1536, 24, 100 * KiB, 96 * MiB, 32 * GiB, 1792e9, 104.8e12, 1.64e12, 209e12},
+    {120, "a", "GeForce RTX 5090", 170, 1536, 24, 100 * KiB, 96 * MiB, 32 * GiB, 1792e9, 104.8e12, 1.64e12,
+     209e12},
     {121, "a", "GB10", 48, 1536, 24, 100 * KiB, 24 * MiB, 120 * GiB, 273e9, 31e12, 0.48e12, 0},
 }};
 

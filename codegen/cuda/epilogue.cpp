@@ -60,8 +60,7 @@ class EpilogueEmitter {
     std::string row = request_.rows.first, register_text;
     const int row_loops = open_digits(digits.rows, "row", &TileFactor::row_step, row, register_text);
     row = named("row", row, row_loops > 0);
-    if (edges_)
-      body().open(fmt::format("if ({} < {})", row, kernel_.extent(request_.rows.size, "rows")));
+    if (edges_) body().open(fmt::format("if ({} < {})", row, kernel_.extent(request_.rows.size, "rows")));
     {
       const ExpressionEmitter::Scope scope(emitter_);
       bind_axes_from_flat(emitter_, row, request_.rows.axes);

@@ -24,7 +24,8 @@ struct EpilogueRequest {
   FlatAxes rows, columns;  // batch axes are bound by the caller
   bool edges = true;       // false: the tile is known to lie inside (sizes are multiples of the tile)
   /// Name of an array of registers: the only store's values go there, rounded, two neighbouring columns in
-  /// each, in register order; the caller stores them. A pair is never cut by an edge. Empty: values are stored.
+  /// each, in register order; the caller stores them. A pair is never cut by an edge. Empty: values are
+  /// stored.
   std::string packed = {};
 };
 

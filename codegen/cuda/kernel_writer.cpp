@@ -232,8 +232,7 @@ core::Emission ModuleWriter::finish() && {
   emission_.language = core::SourceLanguage::cuda;
   emission_.options = {
       "--diag-suppress=177"};  // "declared but never referenced": overloads of a prelude function
-  emission_.source =
-      fmt::format("// {}\n{}{}{}{}", comment_, prelude_text.empty() ? "" : "\n", prelude_text,
+  emission_.source = fmt::format("// {}\n{}{}{}{}", comment_, prelude_text.empty() ? "" : "\n", prelude_text,
                                  functions_text_, kernels_text_);
   return std::move(emission_);
 }

@@ -23,8 +23,8 @@ class ViewBuilder {
   core::Result<std::vector<MatrixDimension>> build(const MatrixAxes& matrix) {
     if (layout_.alignment < copy_alignment || !layout_.forward)
       return refusal("has rows that do not lie 16 bytes aligned and forward");
-    for (const auto& [way, group] : {std::pair{MatrixWay::rows, &matrix.rows},
-                                     {MatrixWay::columns, &matrix.columns}}) {
+    for (const auto& [way, group] :
+         {std::pair{MatrixWay::rows, &matrix.rows}, {MatrixWay::columns, &matrix.columns}}) {
       auto dimension = flattened(way, *group);
       if (!dimension)
         return refusal(fmt::format("does not hold its {} behind one another",
@@ -36,7 +36,8 @@ class ViewBuilder {
     } else {
       for (const AxisId axis : matrix.batch) {
         auto dimension = flattened(MatrixWay::batch, {axis});
-        if (!dimension) return refusal(fmt::format("has no dimension of '{}' alone", graph_.arena[axis].name));
+        if (!dimension)
+          return refusal(fmt::format("has no dimension of '{}' alone", graph_.arena[axis].name));
         dimensions_.push_back(*std::move(dimension));
       }
     }
@@ -117,7 +118,7 @@ core::Result<MatrixView> operand_view(const KernelContext& context, ExpressionId
   for (const ExpressionId index : read.operands) {
     if (arena[index].op != dsl::Op::axis)
       return core::Error{.message = fmt::format("an index of '{}' is more than an axis",
-                                     (*context.plan.graph)[TensorId{read.index}].name)};
+                                                (*context.plan.graph)[TensorId{read.index}].name)};
     axes.push_back(AxisId{arena[index].index});
   }
   return matrix_view(context, TensorId{read.index}, axes, matrix);

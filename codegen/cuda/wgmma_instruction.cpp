@@ -29,9 +29,11 @@ std::string wgmma_function(DType type, int columns, bool a_transposed, bool b_tr
   const std::string operands =
       listed(sums, "        ", "\n", [](int i) { return fmt::format("\"+f\"(sum[{}])", i); });
   return fmt::format(
-      "// A warp group's 64 x 16 by 16 x {0} product on the tensor cores; both operands are in shared memory, "
+      "// A warp group's 64 x 16 by 16 x {0} product on the tensor cores; both operands are in shared "
+      "memory, "
       "found by\n// descriptors. Without `accumulate` the sum starts anew.\n"
-      "static __device__ __forceinline__ void ek_multiply(float* sum, unsigned long long a, unsigned long long b, "
+      "static __device__ __forceinline__ void ek_multiply(float* sum, unsigned long long a, unsigned long "
+      "long b, "
       "int accumulate) {{\n"
       "  asm volatile(\n"
       "      \"{{\\n .reg .pred accumulate;\\n setp.ne.b32 accumulate, %{1}, 0;\\n\"\n"
@@ -41,7 +43,8 @@ std::string wgmma_function(DType type, int columns, bool a_transposed, bool b_tr
       "      :\n{8}"
       "      : \"l\"(a), \"l\"(b), \"r\"(accumulate));\n"
       "}}\n",
-      columns, sums + 2, name, registers, sums, sums + 1, a_transposed ? 1 : 0, b_transposed ? 1 : 0, operands);
+      columns, sums + 2, name, registers, sums, sums + 1, a_transposed ? 1 : 0, b_transposed ? 1 : 0,
+      operands);
 }
 
 }  // namespace einkern::codegen::cuda

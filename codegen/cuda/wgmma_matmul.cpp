@@ -1,7 +1,7 @@
-// cuda.wgmma_matmul: a sum of products of f16 or bf16 elements on Hopper's tensor cores. The copy engine fills
-// a ring of stages in swizzled shared memory, one warp group drives it, two multiply; a persistent grid walks
-// over tiles in bands. The parts are those of CUTLASS's warp-specialised kernels for sm_90; what each is worth
-// stands in docs/performance.md.
+// cuda.wgmma_matmul: a sum of products of f16 or bf16 elements on Hopper's tensor cores. The copy engine
+// fills a ring of stages in swizzled shared memory, one warp group drives it, two multiply; a persistent grid
+// walks over tiles in bands. The parts are those of CUTLASS's warp-specialised kernels for sm_90; what each
+// is worth stands in docs/performance.md.
 #include <fmt/format.h>
 
 #include "codegen/cuda/epilogue.h"
@@ -87,7 +87,9 @@ class WgmmaMatmulSchedule final : public Schedule {
   core::Result<core::Emission> emit(const KernelContext& context, const Configuration& c) const override {
     EINKERN_TRY(const WgmmaProblem problem, problem_of(context));
     const WgmmaTile tile = wgmma_tile(c);
-    ModuleWriter module(context, fmt::format("{}: {} ({})", context.kernel.name, name(), c.text()));
+    ModuleWriter module(
+        context, fmt::format("{}: {} (tile_m={} tile_n={} stages={} staged={})", context.kernel.name, name(),
+                             tile.tile_m, tile.tile_n, tile.stages, c.get("staged")));
     KernelWriter& kernel = module.add_kernel(entry_name(context, *this, c));
     const LaunchShape launch =
         emit_wgmma_matmul(module, kernel, problem, tile, static_cast<int>(c.get("band")));

@@ -68,8 +68,8 @@ class WgmmaEmitter {
     map_b_ = operand(problem_.b, tile_.tile_n);
     if (!tile_.staged) return;
     map_result_ = kernel_.tensor_map(problem_.result->tensor, [&](int buffer) {
-      return tensor_map(*problem_.result, result_type(), buffer, WgmmaTile::block_rows, WgmmaTile::slab_columns,
-                        core::Swizzle::span_128);
+      return tensor_map(*problem_.result, result_type(), buffer, WgmmaTile::block_rows,
+                        WgmmaTile::slab_columns, core::Swizzle::span_128);
     });
   }
 
@@ -102,7 +102,8 @@ class WgmmaEmitter {
       after_ring = "staging + k_consumers * k_slabs * k_slab_bytes";
     }
     body().line(fmt::format("const unsigned full = {}, empty = full + 8 * k_stages;", after_ring));
-    body().line("const int warp_group = __shfl_sync(~0u, threadIdx.x / 128, 0);  // known to be a warp's own");
+    body().line(
+        "const int warp_group = __shfl_sync(~0u, threadIdx.x / 128, 0);  // known to be a warp's own");
     steps_ = kernel_.extent(core::ceil_divide(product_of_sizes(kernel_, form_.contracted), WgmmaTile::tile_k),
                             "steps");
     tile_count_ = kernel_.extent(tiles_, "tiles");
@@ -112,7 +113,8 @@ class WgmmaEmitter {
   /// band begins where the last one ended.
   void emit_locate() {
     body().blank();
-    body().comment("Where a tile lies: down the rows of a band first, then along it, every second band backwards;");
+    body().comment(
+        "Where a tile lies: down the rows of a band first, then along it, every second band backwards;");
     body().comment("the tiles in flight share operands in the L2 cache.");
     body().line(fmt::format("struct Place {{ {} m, n{}; }};", index(), batched() ? ", batch" : ""));
     body().open(fmt::format("const auto locate = [&]({} tile) -> Place", index()));
@@ -129,9 +131,10 @@ class WgmmaEmitter {
     declare("rows", fmt::format("min({}, {} - first_row)", height, kernel_.extent(tiles_m_, "tiles_m")));
     declare("along", "in_band / rows");
     const std::string last = kernel_.extent(tiles_n_, "tiles_n") + " - 1";
-    body().line(fmt::format(
-        "return {{(first_row + in_band % rows) * k_tile_m, (band % 2 == 0 ? along : {} - along) * k_tile_n{}}};",
-        last, batched() ? ", batch" : ""));
+    body().line(
+        fmt::format("return {{(first_row + in_band % rows) * k_tile_m, (band % 2 == 0 ? along : {} - along) "
+                    "* k_tile_n{}}};",
+                    last, batched() ? ", batch" : ""));
     body().close(";");
   }
 
@@ -153,7 +156,8 @@ class WgmmaEmitter {
   }
 
   void open_tiles() {
-    body().open(fmt::format("for ({0} tile = blockIdx.x; tile < {1}; tile += gridDim.x)", index(), tile_count_));
+    body().open(
+        fmt::format("for ({0} tile = blockIdx.x; tile < {1}; tile += gridDim.x)", index(), tile_count_));
     body().line("const Place at = locate(tile);");
   }
 
@@ -184,7 +188,8 @@ class WgmmaEmitter {
   // --- the loading warp group ---
 
   void emit_loading() {
-    body().comment("One thread fills the ring. It runs ahead into the next tile while the consumers write this one.");
+    body().comment(
+        "One thread fills the ring. It runs ahead into the next tile while the consumers write this one.");
     if (tile_.moves_registers())
       body().line(fmt::format("ek_give_registers<{}>();", WgmmaTile::loading_registers));
     body().line("if (threadIdx.x != 0) return;");
@@ -216,8 +221,7 @@ class WgmmaEmitter {
     for (int box = 0; box < boxes; ++box) {
       const int first = box * WgmmaTile::slab_columns;
       const std::string row = box == 0 ? first_row : fmt::format("{} + {}", first_row, first);
-      const std::string place =
-          box == 0 ? to : fmt::format("{} + {}", to, first * WgmmaTile::row_bytes);
+      const std::string place = box == 0 ? to : fmt::format("{} + {}", to, first * WgmmaTile::row_bytes);
       body().line(fmt::format("ek_load_box({}, {}, landed, {}{});", place, map, policy,
                               coordinates(view, row, "first_k", "at.batch")));
     }
@@ -257,8 +261,8 @@ class WgmmaEmitter {
     // From one group of 8 rows to the next 1024 bytes; of an operand given transposed, from one box of 64 to
     // the next as much as a box holds.
     const int leading = view.columns_contiguous() ? 16 : WgmmaTile::tile_k * WgmmaTile::row_bytes;
-    body().line(fmt::format("const unsigned long long operand_{} = ek_operand_descriptor({}, {}, 1024);", name,
-                            address, leading));
+    body().line(fmt::format("const unsigned long long operand_{} = ek_operand_descriptor({}, {}, 1024);",
+                            name, address, leading));
   }
 
   /// Units of 16 bytes from one step of wgmma to the next in a stage.
@@ -284,7 +288,8 @@ class WgmmaEmitter {
     body().line(fmt::format(
         "ek_multiply(sums{}, a{} + i * {}, b + i * {}, step > 0 || i > 0);",
         row_block.empty() ? "" : " + block * (k_tile_n / 2)",
-        row_block.empty() ? "" : fmt::format(" + block * {}", WgmmaTile::block_rows * WgmmaTile::row_bytes / 16),
+        row_block.empty() ? ""
+                          : fmt::format(" + block * {}", WgmmaTile::block_rows * WgmmaTile::row_bytes / 16),
         step_units(problem_.a), step_units(problem_.b)));
     if (!row_block.empty()) body().close();
     body().close();
@@ -295,7 +300,8 @@ class WgmmaEmitter {
       body().line("  if (step == piece + 1 && pending) write(piece);");
     }
     body().line("ek_wait_products<1>();");
-    body().line("if (step > 0 && leader) ek_barrier_arrive(empty + 8 * (stage == 0 ? k_stages - 1 : stage - 1));");
+    body().line(
+        "if (step > 0 && leader) ek_barrier_arrive(empty + 8 * (stage == 0 ? k_stages - 1 : stage - 1));");
     advance_stage();
     body().close();
     body().line("ek_wait_products<0>();");
@@ -305,7 +311,8 @@ class WgmmaEmitter {
 
   void emit_write() {
     body().blank();
-    body().comment("A tile's results wait as pairs. Each piece of 64 x 64 goes to swizzled shared memory and leaves");
+    body().comment(
+        "A tile's results wait as pairs. Each piece of 64 x 64 goes to swizzled shared memory and leaves");
     body().comment(tile_.deferred ? "from there by the copy engine, behind the next tile's products."
                                   : "from there by the copy engine.");
     body().line("unsigned packed[k_row_blocks * k_tile_n / 4] = {};");
@@ -329,8 +336,9 @@ class WgmmaEmitter {
       const ExpressionEmitter::Scope scope(emitter_);
       bind_batch("last");
       const int across = tile_.tile_n / WgmmaTile::slab_columns;
-      const std::string row_block = tile_.row_blocks() == 1 ? "consumer"
-                                                            : fmt::format("(consumer * k_row_blocks + piece / {})", across);
+      const std::string row_block = tile_.row_blocks() == 1
+                                        ? "consumer"
+                                        : fmt::format("(consumer * k_row_blocks + piece / {})", across);
       const std::string column_piece = tile_.row_blocks() == 1 ? "piece" : fmt::format("piece % {}", across);
       body().line(fmt::format("ek_store_box(slab, {}, ek_evict_first{});", map_result_,
                               coordinates(*problem_.result, fmt::format("last.m + {} * 64", row_block),

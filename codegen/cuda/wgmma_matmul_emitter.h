@@ -16,8 +16,8 @@ struct WgmmaProblem {
   DType type = DType::bf16;          // of both operands
 };
 
-/// Writes the kernel: a persistent grid of blocks, each walking over tiles of the result; one warp group loads
-/// stages through the copy engine, the others multiply.
+/// Writes the kernel: a persistent grid of blocks, each walking over tiles of the result; one warp group
+/// loads stages through the copy engine, the others multiply.
 LaunchShape emit_wgmma_matmul(ModuleWriter& module, KernelWriter& kernel, const WgmmaProblem& problem,
                               const WgmmaTile& tile, int band);
 

@@ -68,9 +68,18 @@ TileCost tile_cost(const WgmmaTile& tile, double steps) {
   return {steps * instructions * std::max(of_tensor_cores, of_shared_memory) * alone, 1000 + around};
 }
 
+/// Large products run against the power limit, so bytes moved for each multiply-add cost time also where they
+/// are hidden: those of a tile from L2, and those of an instruction from shared memory. The weights are
+/// fitted to 4096, 8192 and 2048 x 28672 x 4096 on an H200 (docs/performance.md).
+double energy_factor(const WgmmaTile& tile) {
+  const double from_l2 = 1.0 / tile.tile_m + 1.0 / tile.tile_n;
+  const double from_shared = 1.0 / WgmmaTile::block_rows + 1.0 / tile.tile_n;
+  return 1 + 12 * (from_l2 - (1.0 / 128 + 1.0 / 256)) + 8 * (from_shared - (1.0 / 64 + 1.0 / 256));
+}
+
 /// What measurements decide between configurations that the model cannot tell apart.
 double preference(const WgmmaTile& tile, std::int64_t band) {
-  double factor = 1;
+  double factor = energy_factor(tile);
   if (band != 16) factor *= band == 8 ? 1.002 : 1.004;
   factor *= 1 + 0.002 * std::abs(tile.stages - 4);
   return factor;
@@ -87,25 +96,26 @@ ConfigurationSpace wgmma_matmul_space(const KernelContext& context, const WgmmaP
   const auto rule = [facts](Violation (*check)(const SpaceFacts&, const WgmmaTile&)) {
     return [facts, check](const Configuration& c) { return check(facts, wgmma_tile(c)); };
   };
-  return {.parameters = {{.name = "tile_m", .domain = {128, 256, 64}, .documentation = "rows of a tile"},
-                         {.name = "tile_n",
-                          .domain = {256, 192, 128, 64, 32, 16, 8},
-                          .documentation = "columns of a tile"},
-                         {.name = "stages",
-                          .domain = {4, 3, 5, 6, 8},
-                          .documentation = "steps of the sum under way to shared memory"},
-                         {.name = "staged",
-                          .domain = {2, 1, 0},
-                          .documentation = "results leave 0: from registers, 1: by the copy engine, 2: the same, "
-                                           "behind the next tile's products"},
-                         {.name = "band",
-                          .domain = {16, 8, 32},
-                          .recompiles = false,
-                          .documentation = "tile rows that blocks in flight share"}},
-          .constraints = {{"the result leaves as its layout allows", rule(staging_rule)},
-                          {"boxes of a transposed operand fill the tile", rule(boxes_rule)},
-                          {"accumulators and waiting results fit the registers", rule(registers_rule)},
-                          {"stages fit shared memory", rule(shared_rule)}}};
+  return {
+      .parameters = {{.name = "tile_m", .domain = {128, 256, 64}, .documentation = "rows of a tile"},
+                     {.name = "tile_n",
+                      .domain = {256, 192, 128, 64, 32, 16, 8},
+                      .documentation = "columns of a tile"},
+                     {.name = "stages",
+                      .domain = {4, 3, 5, 6, 8},
+                      .documentation = "steps of the sum under way to shared memory"},
+                     {.name = "staged",
+                      .domain = {2, 1, 0},
+                      .documentation = "results leave 0: from registers, 1: by the copy engine, 2: the same, "
+                                       "behind the next tile's products"},
+                     {.name = "band",
+                      .domain = {16, 8, 32},
+                      .recompiles = false,
+                      .documentation = "tile rows that blocks in flight share"}},
+      .constraints = {{"the result leaves as its layout allows", rule(staging_rule)},
+                      {"boxes of a transposed operand fill the tile", rule(boxes_rule)},
+                      {"accumulators and waiting results fit the registers", rule(registers_rule)},
+                      {"stages fit shared memory", rule(shared_rule)}}};
 }
 
 Estimate estimate_wgmma_matmul(const KernelContext& context, const Configuration& configuration) {
@@ -143,8 +153,7 @@ Estimate estimate_wgmma_matmul(const KernelContext& context, const Configuration
   const double in_flight = blocks * (tile.stages - 1) * tile.stage_bytes();
   const double reachable = std::min(bandwidth, in_flight / 1.0e-6);
   const double moved = std::max(read, estimate.bytes);
-  estimate.seconds =
-      std::max(busy, moved / reachable) * preference(tile, configuration.get("band")) + launch;
+  estimate.seconds = std::max(busy, moved / reachable) * preference(tile, configuration.get("band")) + launch;
   return estimate;
 }
 

@@ -18,10 +18,10 @@ struct WgmmaTile {
   bool staged = true;    // results leave through shared memory and the copy engine, else from registers
   bool deferred = true;  // a staged tile is written behind the next tile's products
 
-  static constexpr int block_rows = 64;       // of one wgmma
-  static constexpr int step = 16;             // of the sum, in one wgmma of 16-bit elements
-  static constexpr int row_bytes = 128;       // of a swizzled row in shared memory
-  static constexpr int element_bytes = 2;     // f16 and bf16
+  static constexpr int block_rows = 64;    // of one wgmma
+  static constexpr int step = 16;          // of the sum, in one wgmma of 16-bit elements
+  static constexpr int row_bytes = 128;    // of a swizzled row in shared memory
+  static constexpr int element_bytes = 2;  // f16 and bf16
   static constexpr int tile_k = row_bytes / element_bytes;
   static constexpr int slab_columns = row_bytes / element_bytes;  // of results that are staged together
 
@@ -34,7 +34,8 @@ struct WgmmaTile {
   int bytes_b() const { return tile_n * row_bytes; }
   int stage_bytes() const { return bytes_a() + bytes_b(); }
   /// Slabs of 64 × 64 results that a consumer writes for a tile, and those that have a place in shared memory
-  /// at once. The second divides the first: a tile's first slab must not take the place of the one stored last.
+  /// at once. The second divides the first: a tile's first slab must not take the place of the one stored
+  /// last.
   int pieces() const { return row_blocks() * tile_n / slab_columns; }
   int slabs() const { return pieces() % 2 == 0 ? 2 : 1; }
   static constexpr int slab_bytes = block_rows * row_bytes;

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "autotune/record.h"
 #include "engine/device_registry.h"
 #include "engine/face_access.h"
+#include "engine/function_call.h"
 
 namespace einkern::testing {
 namespace {
@@ -124,14 +126,18 @@ HostTensor download(const Tensor& tensor) {
   return host;
 }
 
-RunCase on_device(const Device& device, Layout layout) {
-  return [device, layout](const Call& call) -> core::Result<Results> {
+namespace {
+
+/// How a test calls a function: gives its results.
+using Caller = std::function<einkern::Results(const Function&, const std::vector<Argument>&)>;
+
+RunCase by_caller(const Device& device, Layout layout, const Caller& caller) {
+  return [device, layout, caller](const Call& call) -> core::Result<Results> {
     try {
       Function function = compile(call.source)[call.name].on(device);
       for (const auto& [generic, type] : call.types) function = function.with(generic, type);
       std::map<dsl::TensorId, Tensor> tensors;
-      const auto arguments = arguments_of(call, device, layout, tensors);
-      const einkern::Results outputs = function.call(arguments, {});
+      const einkern::Results outputs = caller(function, arguments_of(call, device, layout, tensors));
       Results results;
       for (std::size_t i = 0; i < outputs.size(); ++i)
         results[call.function->results[i]] = download(outputs[i]);
@@ -142,6 +148,48 @@ RunCase on_device(const Device& device, Layout layout) {
       return core::Error{core::ErrorKind::internal, error.what()};
     }
   };
+}
+
+/// A call of the face, but for the choice of kernels.
+einkern::Results call_with(const Function& function, const std::vector<Argument>& arguments,
+                           const engine::KernelWish& wish) {
+  detail::FunctionState& state = *detail::Access::state(function);
+  const dsl::Signature& signature = *detail::Access::program(state.program).find(state.name);
+  detail::ResolvedCall resolved =
+      detail::resolve_call(state, detail::match_positional(signature, arguments), {});
+  const dsl::Function& checked = *resolved.instance->function;
+  const dsl::Binding binding = detail::unwrap(engine::bind_call(checked, resolved.call));
+  std::vector<std::string> names;
+  std::vector<Tensor> tensors;
+  for (const dsl::TensorId result : checked.results) {
+    names.push_back(checked[result].name);
+    tensors.push_back(detail::Access::allocate(binding.shapes[static_cast<std::size_t>(result.value)],
+                                               checked[result].dtype, resolved.device));
+    resolved.call.outputs.push_back(detail::Access::place(tensors.back()));
+  }
+  const auto device = detail::Access::runtime(resolved.device);
+  const auto prepared = detail::unwrap(engine::prepare_call(
+      checked, resolved.instance->plans, resolved.call, *device, detail::process_builder(),
+      autotune::process_records(), {.plan = {}, .wish = wish}));
+  detail::unwrap(engine::launch_call(*prepared, checked, resolved.call, {}, {}));
+  return {std::move(names), std::move(tensors)};
+}
+
+}  // namespace
+
+RunCase on_device(const Device& device, Layout layout) {
+  return by_caller(device, layout, [](const Function& function, const std::vector<Argument>& arguments) {
+    return function.call(arguments, {});
+  });
+}
+
+RunCase on_schedule(const Device& device, const std::string& schedule, const std::string& configuration,
+                    Layout layout) {
+  return by_caller(device, layout,
+                   [wish = engine::KernelWish{schedule, configuration}](
+                       const Function& function, const std::vector<Argument>& arguments) {
+                     return call_with(function, arguments, wish);
+                   });
 }
 
 std::optional<Device> gpu() {

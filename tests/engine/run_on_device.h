@@ -19,6 +19,10 @@ enum class Layout {
 /// Runs calls on `device`; the tensors are laid out so.
 RunCase on_device(const Device& device, Layout layout = Layout::dense);
 
+/// The same with every kernel by one schedule, with one of its configurations.
+RunCase on_schedule(const Device& device, const std::string& schedule, const std::string& configuration,
+                    Layout layout = Layout::dense);
+
 Tensor upload(const HostTensor& tensor, const Device& device, Layout layout = Layout::dense);
 HostTensor download(const Tensor& tensor);
 

@@ -1,0 +1,229 @@
+// The schedule of products on Hopper's tensor cores: its texts as golden files, its rules, its choices, what
+// it refuses, and what NVRTC makes of the texts.
+#include "codegen/cuda/wgmma_matmul_model.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "runtime/cuda/nvrtc.h"
+#include "tests/support/kernel_cases.h"
+
+namespace einkern::codegen::cuda {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::KernelCase;
+
+const std::string linear =
+    "fn f(x: bf16[M, K], w: bf16[N, K]) -> y: bf16[M, N] { y[i, j] = sum(k) x[i, k] * w[j, k] }";
+
+KernelCase product(const std::string& source, std::vector<std::vector<std::int64_t>> shapes,
+                   const std::vector<TensorPlacement>& placements = {},
+                   const std::string& architecture = "sm_90a") {
+  return testing::kernel_case(testing::checked_function(source), {.tensors = std::move(shapes), .dims = {}},
+                              architecture, 0, placements);
+}
+KernelCase square(std::int64_t n, const std::string& source = linear) {
+  return product(source, {{n, n}, {n, n}});
+}
+
+const Schedule& schedule() { return *find_schedule("cuda.wgmma_matmul"); }
+Configuration configuration(const std::string& text) { return Configuration::parse(text).value(); }
+
+/// Compares the kernel's text, without the prelude and with a plain name, with a golden file.
+void expect_golden(const std::string& name, const KernelCase& product, const std::string& parameters) {
+  const Configuration chosen = configuration(parameters);
+  ASSERT_EQ(schedule().space(product.context()).violation(chosen), std::nullopt);
+  const core::Emission emission = schedule().emit(product.context(), chosen).value();
+  std::string text = emission.source.substr(emission.source.find("// A warp group's"));
+  const std::string entry = emission.entries.front();
+  for (std::size_t at = text.find(entry); at != std::string::npos; at = text.find(entry))
+    text.replace(at, entry.size(), "ek_product");
+  const std::string path = fmt::format(EINKERN_TEST_DIR "/golden/cuda/{}.cu", name);
+  if (std::getenv("EINKERN_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  std::ostringstream expected;
+  expected << std::ifstream(path, std::ios::binary).rdbuf();
+  EXPECT_EQ(text, expected.str()) << "EINKERN_UPDATE_GOLDEN=1 writes " << path;
+}
+
+TEST(WgmmaMatmulGolden, WritesATileBehindTheNext) {
+  expect_golden("wgmma_matmul", square(4096), "tile_m=128 tile_n=256 stages=4 staged=2 band=16");
+}
+TEST(WgmmaMatmulGolden, EpilogueWithReads) {
+  const KernelCase gelu = product(
+      "fn f(x: f16[B, S, K], w: f16[N, K], b: f16[N], r: f16[B, S, N]) -> y: f16[B, S, N] "
+      "{ y[s, t, j] = gelu(sum(k) x[s, t, k] * w[j, k] + b[j]) + r[s, t, j] }",
+      {{2, 1000, 512}, {768, 512}, {768}, {2, 1000, 768}});
+  expect_golden("wgmma_matmul_epilogue", gelu, "tile_m=256 tile_n=128 stages=4 staged=1 band=8");
+}
+TEST(WgmmaMatmulGolden, TransposedOperandsInABatch) {
+  const KernelCase batched = product(
+      "fn f(x: bf16[B, K, M], w: bf16[B, K, N]) -> y: f32[B, M, N] "
+      "{ y[b, i, j] = sum(k) x[b, k, i] * w[b, k, j] }",
+      {{3, 512, 256}, {3, 512, 192}});
+  expect_golden("wgmma_matmul_transposed", batched, "tile_m=64 tile_n=64 stages=6 staged=0 band=8");
+}
+
+TEST(WgmmaMatmul, ChangingTheBandNeedsNoOtherCode) {
+  const KernelCase product = square(4096);
+  const auto emission = [&](const std::string& band) {
+    return schedule()
+        .emit(product.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=2 band=" + band))
+        .value();
+  };
+  const core::Emission one = emission("8"), other = emission("32");
+  EXPECT_EQ(one.source, other.source);
+  EXPECT_NE(one.launch.to_json(), other.launch.to_json());
+}
+
+TEST(WgmmaMatmul, RulesSayBothNumbers) {
+  const auto violation = [](const KernelCase& of, const std::string& text) {
+    return schedule().space(of.context()).violation(configuration(text)).value_or("");
+  };
+  const KernelCase plain = square(1024);
+  EXPECT_THAT(violation(plain, "tile_m=128 tile_n=256 stages=5 staged=1 band=8"),
+              HasSubstr("shared memory 278608 > 232448 bytes"));
+  EXPECT_THAT(violation(plain, "tile_m=256 tile_n=256 stages=3 staged=0 band=8"),
+              HasSubstr("registers 286 > 232"));
+  EXPECT_THAT(violation(plain, "tile_m=128 tile_n=32 stages=4 staged=1 band=8"),
+              HasSubstr("tile_n 32 is no multiple of a slab's 64 columns"));
+  const KernelCase turned = square(
+      1024, "fn f(x: bf16[M, K], w: bf16[K, N]) -> y: f32[M, N] { y[i, j] = sum(k) x[i, k] * w[k, j] }");
+  EXPECT_THAT(violation(turned, "tile_m=128 tile_n=32 stages=4 staged=0 band=8"),
+              HasSubstr("tile_n 32 is no multiple of a box's 64 columns"));
+  EXPECT_THAT(violation(turned, "tile_m=128 tile_n=64 stages=4 staged=1 band=8"),
+              HasSubstr("cannot leave through the copy engine"));
+}
+
+TEST(WgmmaMatmul, SaysWhyItDoesNotFit) {
+  const auto reason = [](const KernelCase& of) {
+    return schedule().reason_against(of.context()).value_or("");
+  };
+  EXPECT_EQ(reason(square(64)), "");
+  EXPECT_THAT(reason(product(linear, {{64, 64}, {64, 64}}, {}, "sm_80")), HasSubstr("the device is sm_80"));
+  EXPECT_THAT(reason(product(linear, {{64, 63}, {64, 63}})),
+              HasSubstr("'x' has rows that do not lie 16 bytes aligned"));
+  EXPECT_THAT(reason(product(linear, {{64, 64}, {64, 64}}, {{{}, 2}})), HasSubstr("'x' has rows"));
+  EXPECT_THAT(reason(product(linear, {{64, 64}, {64, 64}}, {{{0, 1}, 0}})), HasSubstr("'x' has rows"));
+  EXPECT_THAT(reason(product(linear, {{64, 64}, {64, 64}}, {{{}, 0}, {{-64, 1}, 0}})),
+              HasSubstr("'w' has rows"));
+  EXPECT_THAT(reason(product(linear, {{64, 0}, {64, 0}})), HasSubstr("a dimension is empty"));
+  EXPECT_THAT(reason(product(
+                  "fn f(x: f32[M, K], w: f32[N, K]) -> y: f32[M, N] { y[i, j] = sum(k) x[i, k] * w[j, k] }",
+                  {{64, 64}, {64, 64}})),
+              HasSubstr("not both elements of f16, or of bf16"));
+  EXPECT_THAT(reason(product(
+                  "fn f(x: f16[M, K], w: bf16[N, K]) -> y: f32[M, N] { y[i, j] = sum(k) x[i, k] * w[j, k] }",
+                  {{64, 64}, {64, 64}})),
+              HasSubstr("not both elements"));
+  EXPECT_THAT(reason(product("fn f(x: f16[M, 2 * K], w: f16[N, K]) -> y: f16[M, N] "
+                             "{ y[i, j] = sum(k) x[i, k + k] * w[j, k] }",
+                             {{64, 128}, {64, 64}})),
+              HasSubstr("more than an axis"));
+  EXPECT_THAT(reason(product("fn f(x: f16[M, A, K, B], w: f16[N, A, B, K]) -> y: f16[M, N] "
+                             "{ y[i, j] = sum(a, b, k) x[i, a, k, b] * w[j, a, b, k] }",
+                             {{64, 8, 8, 8}, {64, 8, 8, 8}})),
+              HasSubstr("behind one another"));
+}
+
+TEST(WgmmaMatmul, MapsWhatATensorMapHolds) {
+  const KernelCase product = testing::kernel_case(
+      testing::checked_function("fn f(x: f16[B, H, S, D], w: f16[B, H, T, D]) -> y: f16[B, S, H, T] "
+                                "{ y[b, s, h, t] = sum(d) x[b, h, s, d] * w[b, h, t, d] }"),
+      {.tensors = {{2, 3, 64, 128}, {2, 3, 64, 128}}, .dims = {}});
+  const core::Emission emission =
+      schedule()
+          .emit(product.context(), configuration("tile_m=128 tile_n=128 stages=4 staged=2 band=8"))
+          .value();
+  const auto& step = std::get<core::KernelStep>(emission.launch.steps.front());
+  std::vector<core::TensorMapArgument> maps;
+  for (const core::Argument& argument : step.arguments)
+    if (const auto* map = std::get_if<core::TensorMapArgument>(&argument)) maps.push_back(*map);
+  ASSERT_EQ(maps.size(), 3U);
+  for (const core::TensorMapArgument& map : maps) EXPECT_TRUE(core::check_tensor_map(map).ok());
+  ASSERT_EQ(maps[0].dims.size(), 3U);  // batch and head lie behind one another in x: one dimension
+  const core::SymbolValues sizes{{"B", 2}, {"H", 3}, {"S", 64}, {"D", 128}, {"T", 64}, {"sm_count", 132}};
+  EXPECT_EQ(*maps[0].dims[2].size.evaluate(sizes), 6);
+  EXPECT_EQ(*maps[0].dims[2].byte_stride.evaluate(sizes), 64 * 128 * 2);
+  ASSERT_EQ(maps[2].dims.size(), 4U);  // and not in y
+  EXPECT_EQ(*maps[2].dims[1].byte_stride.evaluate(sizes), 3 * 64 * 2);
+  EXPECT_EQ(*maps[2].dims[2].byte_stride.evaluate(sizes), 64 * 3 * 64 * 2);
+  EXPECT_EQ(*maps[2].dims[3].byte_stride.evaluate(sizes), 64 * 2);
+  EXPECT_EQ(*step.grid[0].evaluate(sizes), 6);
+}
+
+TEST(WgmmaMatmul, EveryResultHasOneAccumulatorAndFirstSlabsWait) {
+  for (const Configuration& c : schedule().space(square(1024).context()).enumerate()) {
+    const WgmmaTile tile = wgmma_tile(c);
+    EXPECT_EQ(layout_fault(tile.layout()), "") << c.text();
+    EXPECT_EQ(tile.layout().thread_count(), tile.threads() - 128) << c.text();
+    EXPECT_EQ(tile.layout().register_count(), tile.accumulators()) << c.text();
+    if (tile.staged) {
+      EXPECT_EQ(tile.pieces() % tile.slabs(), 0) << c.text();
+    }
+    EXPECT_LE(128 * WgmmaTile::loading_registers + 256 * tile.multiplying_registers(), 384 * 168);
+  }
+}
+
+TEST(WgmmaMatmul, FirstPickSuitsTheSize) {
+  const auto pick = [](const KernelCase& product) {
+    return ranked_configurations(schedule(), product.context(), 1).at(0).text();
+  };
+  EXPECT_EQ(pick(square(4096)), "tile_m=128 tile_n=256 stages=4 staged=2 band=16");
+  EXPECT_EQ(pick(square(8192)), "tile_m=128 tile_n=256 stages=4 staged=2 band=16");
+  const Configuration small = ranked_configurations(schedule(), square(512).context(), 1).at(0);
+  EXPECT_LE(small.get("tile_m") * small.get("tile_n"), 64 * 64) << small.text();
+}
+
+TEST(WgmmaMatmul, EstimatesStayAboveTheLimit) {
+  const KernelCase product = square(2048);
+  for (const Configuration& c : ranked_configurations(schedule(), product.context(), 1000)) {
+    const Estimate estimate = schedule().estimate(product.context(), c);
+    EXPECT_GE(estimate.seconds, estimate.limit_seconds) << c.text();
+  }
+}
+
+/// A sample of the space through NVRTC: no spill, no stack, and nothing that ptxas says of serialised
+/// products or ignored moves of registers (C7508, C7510, C7511, C7514, C7519).
+TEST(WgmmaMatmulNvrtc, KeepsItsProductsInFlight) {
+  const auto nvrtc = runtime::cuda::process_nvrtc();
+  if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
+  const std::vector<KernelCase> products = {
+      square(2048),
+      square(2048, "fn f(x: f16[K, M], w: f16[K, N]) -> y: f16[M, N] { y[i, j] = sum(k) x[k, i] * w[k, j] }"),
+      product("fn f(x: bf16[B, M, K], w: bf16[B, K, N], b: f32[N]) -> y: bf16[M, B, N] "
+              "{ y[i, s, j] = silu(sum(k) x[s, i, k] * w[s, k, j] + b[j]) }",
+              {{3, 256, 128}, {3, 128, 256}, {256}}),
+      product("fn f(x: f16[M, K], w: f16[N, K]) -> y: f32[N, M], z: f16[M, N] "
+              "{ p[i, j] = sum(k) x[i, k] * w[j, k]\n y[j, i] = p[i, j]\n z[i, j] = p[i, j] * 2 }",
+              {{128, 128}, {128, 128}})};
+  std::mt19937 random(7);
+  for (const KernelCase& of : products) {
+    ASSERT_EQ(schedule().reason_against(of.context()), std::nullopt);
+    const auto ranked = ranked_configurations(schedule(), of.context(), 1000);
+    for (const std::size_t turn : {0, 1, 2}) {
+      const Configuration& c = ranked[turn == 0 ? 0 : random() % ranked.size()];
+      const core::Emission emission = schedule().emit(of.context(), c).value();
+      const auto compiled = runtime::cuda::compile_cuda(
+          **nvrtc, {.text = emission.source, .architecture = "sm_90a", .options = emission.options});
+      ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+      EXPECT_EQ(compiled->log.find("C75"), std::string::npos) << compiled->log;
+      for (const auto& [entry, resources] : compiled->entries) {
+        EXPECT_EQ(resources.spill_store_bytes, 0) << c.text();
+        EXPECT_EQ(resources.stack_bytes, 0) << c.text();
+        if (wgmma_tile(c).moves_registers()) {
+          EXPECT_EQ(resources.registers, 168) << c.text();
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace einkern::codegen::cuda
