@@ -102,6 +102,16 @@ std::optional<std::string> ConfigurationSpace::violation(const Configuration& co
   return std::nullopt;
 }
 
+Configuration ConfigurationSpace::compiled_part(const Configuration& configuration) const {
+  Configuration part;
+  for (const auto& [name, value] : configuration.entries()) {
+    const auto parameter = std::find_if(parameters.begin(), parameters.end(),
+                                        [&](const ConfigurationParameter& p) { return p.name == name; });
+    if (parameter == parameters.end() || parameter->recompiles) part.set(name, value);
+  }
+  return part;
+}
+
 std::vector<Configuration> ConfigurationSpace::enumerate(std::size_t limit) const {
   std::vector<Configuration> legal;
   for (const auto& parameter : parameters)

@@ -51,6 +51,8 @@ struct ConfigurationSpace {
   /// The first broken rule, unknown or missing parameter, or value outside its domain, with both numbers;
   /// nothing if legal.
   std::optional<std::string> violation(const Configuration& configuration) const;
+  /// The configuration without the parameters that change the launch only: what the code depends on.
+  Configuration compiled_part(const Configuration& configuration) const;
   /// All legal configurations in the domains' order, at most `limit`.
   std::vector<Configuration> enumerate(std::size_t limit = 100000) const;
 };

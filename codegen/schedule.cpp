@@ -42,17 +42,6 @@ std::string identifier(std::string_view text) {
   return result;
 }
 
-/// The parameters that the code depends on.
-Configuration compiled_part(const Configuration& configuration, const ConfigurationSpace& space) {
-  Configuration part;
-  for (const auto& [name, value] : configuration.entries()) {
-    const auto parameter = std::find_if(space.parameters.begin(), space.parameters.end(),
-                                        [&](const ConfigurationParameter& p) { return p.name == name; });
-    if (parameter == space.parameters.end() || parameter->recompiles) part.set(name, value);
-  }
-  return part;
-}
-
 }  // namespace
 
 std::string entry_name(const KernelContext& context, const Schedule& schedule,
@@ -67,7 +56,7 @@ std::string entry_name(const KernelContext& context, const Schedule& schedule,
       .add("architecture", context.device.architecture)
       .add("features", context.device.features)
       .add("specialisation", context.specialisation.text(graph))
-      .add("configuration", compiled_part(configuration, schedule.space(context)).text());
+      .add("configuration", configuration.text());
   // The backend is known from the device: "cuda.pointwise" stands as "pointwise".
   const std::string_view name = schedule.name();
   const std::string_view kind =

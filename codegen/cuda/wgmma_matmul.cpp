@@ -87,10 +87,9 @@ class WgmmaMatmulSchedule final : public Schedule {
   core::Result<core::Emission> emit(const KernelContext& context, const Configuration& c) const override {
     EINKERN_TRY(const WgmmaProblem problem, problem_of(context));
     const WgmmaTile tile = wgmma_tile(c);
-    ModuleWriter module(
-        context, fmt::format("{}: {} (tile_m={} tile_n={} stages={} staged={})", context.kernel.name, name(),
-                             tile.tile_m, tile.tile_n, tile.stages, c.get("staged")));
-    KernelWriter& kernel = module.add_kernel(entry_name(context, *this, c));
+    const Configuration compiled = wgmma_matmul_space(context, problem).compiled_part(c);
+    ModuleWriter module(context, fmt::format("{}: {} ({})", context.kernel.name, name(), compiled.text()));
+    KernelWriter& kernel = module.add_kernel(entry_name(context, *this, compiled));
     const LaunchShape launch =
         emit_wgmma_matmul(module, kernel, problem, tile, static_cast<int>(c.get("band")));
     module.finish_kernel(kernel, launch);
