@@ -1,7 +1,5 @@
 #include "dsl/check_value.h"
 
-#include <algorithm>
-
 #include "dsl/scalar_operations.h"
 
 namespace einkern::dsl {
@@ -9,46 +7,10 @@ namespace {
 
 constexpr __int128 one = 1;
 
-bool fits_64_bits(__int128 value) { return value >= -(one << 63) && value < (one << 64); }
-
-__int128 floor_divide(__int128 a, __int128 b) {
-  if (b == 0) return 0;
-  return a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0);
-}
-
-std::optional<__int128> fold_integers(Op op, __int128 a, __int128 b) {
-  __int128 result = 0;
-  switch (op) {
-    case Op::add:
-      return a + b;
-    case Op::subtract:
-      return a - b;
-    case Op::multiply:
-      if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
-      return result;
-    case Op::divide:
-      return floor_divide(a, b);
-    case Op::modulo:
-      return b == 0 ? a : a - b * floor_divide(a, b);
-    case Op::maximum:
-      return std::max(a, b);
-    case Op::minimum:
-      return std::min(a, b);
-    case Op::shift_left:
-      if (b < 0 || b > 63) return std::nullopt;
-      return a * (one << b);
-    case Op::shift_right:
-      if (b < 0 || b > 63) return std::nullopt;
-      return floor_divide(a, one << b);
-    case Op::bit_and:
-      return a & b;
-    case Op::bit_or:
-      return a | b;
-    case Op::bit_xor:
-      return a ^ b;
-    default:
-      return std::nullopt;
-  }
+/// An integer that some type of 64 bits holds.
+std::optional<Literal> literal_of(std::optional<__int128> integer) {
+  if (!integer || *integer < -(one << 63) || *integer >= one << 64) return std::nullopt;
+  return Literal::of(*integer);
 }
 
 bool takes_floats(Op op) {
@@ -63,9 +25,7 @@ std::optional<Literal> fold_literals(Op op, const Literal& left, const Literal& 
     if (!takes_floats(op)) return std::nullopt;
     return Literal::of(apply_float(op, left.number(), right.number()));
   }
-  const auto folded = fold_integers(op, left.integer, right.integer);
-  if (!folded || !fits_64_bits(*folded)) return std::nullopt;
-  return Literal::of(*folded);
+  return literal_of(exact_integer(op, left.integer, right.integer));
 }
 
 std::optional<Literal> fold_literal(Op op, const Literal& operand) {
@@ -74,14 +34,7 @@ std::optional<Literal> fold_literal(Op op, const Literal& operand) {
     if (op == Op::bit_not || facts(op).rule == TypeRule::count_bits) return std::nullopt;
     return Literal::of(apply_float(op, operand.number()));
   }
-  const __int128 value = operand.integer;
-  std::optional<__int128> folded;
-  if (op == Op::negate) folded = -value;
-  if (op == Op::absolute) folded = value < 0 ? -value : value;
-  if (op == Op::sign) folded = value < 0 ? -1 : (value > 0 ? 1 : 0);
-  if (op == Op::bit_not) folded = ~value;
-  if (!folded || !fits_64_bits(*folded)) return std::nullopt;
-  return Literal::of(*folded);
+  return literal_of(exact_integer(op, operand.integer));
 }
 
 bool compare_literals(ast::Comparator comparator, const Literal& left, const Literal& right) {

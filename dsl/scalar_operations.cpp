@@ -1,5 +1,6 @@
 #include "dsl/scalar_operations.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -11,29 +12,11 @@ namespace {
 std::uint64_t as_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 std::int64_t as_signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 int width_of(DType type) { return core::size_bytes(type) * 8; }
+bool is_shift(Op op) { return op == Op::shift_left || op == Op::shift_right; }
 
-bool integer_less(DType type, std::int64_t a, std::int64_t b) {
-  return type == DType::u64 ? as_unsigned(a) < as_unsigned(b) : a < b;
-}
-
-std::int64_t floor_divide(DType type, std::int64_t a, std::int64_t b) {
+__int128 floor_divide(__int128 a, __int128 b) {
   if (b == 0) return 0;
-  if (type == DType::u64) return as_signed(as_unsigned(a) / as_unsigned(b));
-  if (b == -1) return as_signed(0 - as_unsigned(a));  // the smallest integer wraps instead of trapping
-  const std::int64_t quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
-std::int64_t floor_modulo(DType type, std::int64_t a, std::int64_t b) {
-  if (b == 0) return a;
-  if (type == DType::u64) return as_signed(as_unsigned(a) % as_unsigned(b));
-  if (b == -1) return 0;
-  const std::int64_t remainder = a % b;
-  return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
-}
-
-std::int64_t shift_right(DType type, std::int64_t a, unsigned count) {
-  return core::is_signed(type) ? a >> count : as_signed(as_unsigned(a) >> count);
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
 /// The bits of the value's own width, zero-extended.
@@ -42,32 +25,35 @@ std::uint64_t own_bits(DType type, std::int64_t a) {
   return width == 64 ? as_unsigned(a) : as_unsigned(a) & ((std::uint64_t{1} << width) - 1);
 }
 
-std::int64_t sign_of(DType type, std::int64_t a) {
-  if (a == 0) return 0;
-  return core::is_signed(type) && a < 0 ? -1 : 1;
+/// The value that the bits of an operand stand for.
+__int128 exact(DType type, std::int64_t bits) {
+  return type == DType::u64 ? __int128{as_unsigned(bits)} : bits;
 }
 
-std::int64_t unwrapped(Op op, DType type, std::int64_t a, std::int64_t b, std::int64_t c) {
-  const auto count = static_cast<unsigned>(as_unsigned(b) % static_cast<unsigned>(width_of(type)));
+}  // namespace
+
+std::optional<__int128> exact_integer(Op op, __int128 a, __int128 b, __int128 c) {
+  if (is_shift(op) && (b < 0 || b > 63)) return std::nullopt;
   switch (op) {
     case Op::negate:
-      return as_signed(0 - as_unsigned(a));
+      return -a;
     case Op::bit_not:
       return ~a;
     case Op::multiply:
-      return as_signed(as_unsigned(a) * as_unsigned(b));
+      // Operands of 64 bits: a product that wraps is above 2^127, so what it wraps to is far below -2^63.
+      return static_cast<__int128>(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b));
     case Op::divide:
-      return floor_divide(type, a, b);
+      return floor_divide(a, b);
     case Op::modulo:
-      return floor_modulo(type, a, b);
+      return b == 0 ? a : a - b * floor_divide(a, b);
     case Op::add:
-      return as_signed(as_unsigned(a) + as_unsigned(b));
+      return a + b;
     case Op::subtract:
-      return as_signed(as_unsigned(a) - as_unsigned(b));
+      return a - b;
     case Op::shift_left:
-      return as_signed(as_unsigned(a) << count);
+      return a * (__int128{1} << b);
     case Op::shift_right:
-      return shift_right(type, a, count);
+      return a >> b;
     case Op::bit_and:
       return a & b;
     case Op::bit_xor:
@@ -77,19 +63,17 @@ std::int64_t unwrapped(Op op, DType type, std::int64_t a, std::int64_t b, std::i
     case Op::where:
       return a != 0 ? b : c;
     case Op::maximum:
-      return integer_less(type, a, b) ? b : a;
+      return std::max(a, b);
     case Op::minimum:
-      return integer_less(type, b, a) ? b : a;
+      return std::min(a, b);
     case Op::absolute:
-      return core::is_signed(type) && a < 0 ? as_signed(0 - as_unsigned(a)) : a;
+      return a < 0 ? -a : a;
     case Op::sign:
-      return sign_of(type, a);
+      return (a > 0) - (a < 0);
     default:
-      std::abort();
+      return std::nullopt;
   }
 }
-
-}  // namespace
 
 std::int64_t apply_integer(Op op, DType type, std::int64_t a, std::int64_t b, std::int64_t c) {
   switch (op) {
@@ -98,9 +82,9 @@ std::int64_t apply_integer(Op op, DType type, std::int64_t a, std::int64_t b, st
     case Op::not_equal:
       return a != b;
     case Op::less:
-      return integer_less(type, a, b);
+      return exact(type, a) < exact(type, b);
     case Op::less_equal:
-      return !integer_less(type, b, a);
+      return exact(type, a) <= exact(type, b);
     case Op::logical_not:
       return a == 0;
     case Op::logical_and:
@@ -114,8 +98,12 @@ std::int64_t apply_integer(Op op, DType type, std::int64_t a, std::int64_t b, st
     case Op::random:
       return philox(as_unsigned(a), as_unsigned(b));
     default: {
-      const std::int64_t value = unwrapped(op, type, a, b, c);
-      return type == DType::boolean ? value : core::wrap_integer(type, value);
+      const __int128 right =
+          is_shift(op) ? as_unsigned(b) % static_cast<unsigned>(width_of(type)) : exact(type, b);
+      const auto value = exact_integer(op, exact(type, a), right, exact(type, c));
+      if (!value) std::abort();
+      const std::int64_t bits = as_signed(static_cast<std::uint64_t>(*value));
+      return type == DType::boolean ? bits : core::wrap_integer(type, bits);
     }
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/dtype.h"
 #include "dsl/expression.h"
@@ -13,6 +14,12 @@ namespace einkern::dsl {
 /// any integer type. Values of unsigned types are zero-extended, u64 is two's complement. Comparisons give 0
 /// or 1. Unused operands are ignored. Aborts for operations that take no integers.
 std::int64_t apply_integer(Op op, DType type, std::int64_t a, std::int64_t b = 0, std::int64_t c = 0);
+
+/// The exact value of an operation on integers of at most 64 bits, signed or not, as literals have it; a
+/// product of more than 127 bits wraps, to one that no 64 bits hold. Nothing for a shift by other than 0 to
+/// 63 bits, and for operations whose result is not of the operands' kind (comparisons, bit counts, random
+/// numbers).
+std::optional<__int128> exact_integer(Op op, __int128 a, __int128 b = 0, __int128 c = 0);
 
 /// An operation on floats that gives a float, computed in double. Aborts for operations that take no floats.
 double apply_float(Op op, double a, double b = 0, double c = 0);
