@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
+#include "cli/json_report.h"
 #include "cli/problem.h"
 #include "cli/terminal.h"
 #include "engine/explain.h"
@@ -17,8 +17,6 @@
 
 namespace einkern::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 core::Result<core::Artifact> compile_for(const core::Emission& emission, const core::DeviceFacts& facts,
                                          bool ptx) {
@@ -42,8 +40,7 @@ core::Result<std::string> disassemble(const std::string& cubin) {
     std::FILE* pipe = popen(fmt::format("{} -sass {} 2>/dev/null", program, path).c_str(), "r");
     if (!pipe) continue;
     char buffer[4096];
-    for (std::size_t count; (count = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
-      text.append(buffer, count);
+    while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, pipe)) text.append(buffer, count);
     if (pclose(pipe) == 0 && !text.empty()) break;
     text.clear();
   }
@@ -115,30 +112,7 @@ int explain_command(const ExplainOptions& options) {
   for (std::size_t i = 0; i < emitted->choices.size(); ++i)
     kernels.push_back(engine::explain_kernel(emitted->plan.kernels[i], emitted->choices[i]));
   if (options.json) {
-    Json plans = Json::array(), all = Json::array();
-    double limit = 0;
-    for (const engine::KernelExplanation& kernel : kernels) {
-      limit += kernel.limit_seconds;
-      all.push_back({{"name", kernel.name},
-                     {"form", kernel.form},
-                     {"explanation", kernel.explanation},
-                     {"schedule", kernel.schedule},
-                     {"configuration", kernel.configuration},
-                     {"source", kernel.source},
-                     {"bytes", kernel.bytes},
-                     {"operations", kernel.operations},
-                     {"estimated_seconds", kernel.estimated_seconds},
-                     {"limit_seconds", kernel.limit_seconds},
-                     {"measured_seconds", kernel.measured_seconds}});
-    }
-    for (const codegen::Plan& plan : problem.plans) plans.push_back(plan.name);
-    fmt::print("{}\n", Json{{"function", problem.function->name},
-                            {"device", facts->name},
-                            {"plan", emitted->plan.name},
-                            {"plans", plans},
-                            {"kernels", all},
-                            {"limit_seconds", limit}}
-                           .dump(1));
+    fmt::print("{}\n", explain_json({problem, *facts, emitted->plan, kernels}));
     return success;
   }
   fmt::print("{} on {}: plan {} of {}, {} kernel{}\n", problem.function->name, facts->name,

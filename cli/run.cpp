@@ -6,11 +6,11 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_report.h"
 #include "cli/problem.h"
 #include "cli/terminal.h"
 #include "codegen/reference/compare.h"
 #include "codegen/reference/evaluator.h"
-#include "engine/explain.h"
 #include "engine/face_access.h"
 
 namespace einkern::cli {
@@ -49,12 +49,6 @@ core::Result<reference::BoundedResults> evaluate(const Problem& problem,
   return reference::evaluate_with_bounds(function, problem.binding, arguments, limit);
 }
 
-struct CheckResult {
-  bool ok = true;
-  std::string text;
-  double largest_error = 0;
-};
-
 /// Compares the results (and inout tensors) with the reference evaluator's.
 core::Result<CheckResult> check(const Problem& problem, const std::vector<reference::HostTensor>& inputs,
                                 const ProblemTensors& tensors, bool always) {
@@ -85,12 +79,6 @@ core::Result<CheckResult> check(const Problem& problem, const std::vector<refere
                               result.largest_error);
   return result;
 }
-
-/// Median and quartile spread of the time of one call, warm caches.
-struct Timing {
-  double seconds = 0, spread = 0;
-  int runs = 0;
-};
 
 core::Result<Timing> measure(runtime::Device& device, const engine::PreparedCall& prepared,
                              const Problem& problem, const ProblemTensors& tensors, int repetitions) {
@@ -189,33 +177,6 @@ void print_report(const Problem& problem, const runtime::Device& device, const e
   fmt::print("  check   {}\n", check.text);
 }
 
-void print_json(const Problem& problem, const runtime::Device& device, const engine::PreparedCall& prepared,
-                const Timing& timing, const CheckResult& check) {
-  Json kernels = Json::array();
-  for (const auto& kernel : engine::explain_kernels(prepared))
-    kernels.push_back({{"name", kernel.name},
-                       {"schedule", kernel.schedule},
-                       {"configuration", kernel.configuration},
-                       {"source", kernel.source},
-                       {"bytes", kernel.bytes},
-                       {"operations", kernel.operations},
-                       {"limit_seconds", kernel.limit_seconds}});
-  Json dims;
-  for (const auto& [name, value] : problem.binding.symbols) dims[name] = value;
-  fmt::print("{}\n",
-             Json{{"function", problem.function->name},
-                  {"device", device.facts().name},
-                  {"dims", dims},
-                  {"kernels", kernels},
-                  {"seconds", timing.seconds},
-                  {"spread", timing.spread},
-                  {"runs", timing.runs},
-                  {"ok", check.ok},
-                  {"check", check.text},
-                  {"largest_error", std::isfinite(check.largest_error) ? Json(check.largest_error) : Json()}}
-                 .dump(1));
-}
-
 int run_on_device(const RunOptions& options, const Problem& problem) {
   const Device device = options.device == "best" ? Device::best() : Device::named(options.device);
   const auto runtime = detail::Access::runtime(device);
@@ -243,7 +204,9 @@ int run_on_device(const RunOptions& options, const Problem& problem) {
   const auto timing = measure(*runtime, **prepared, problem, tensors, options.repetitions);
   if (!timing) return report(timing.error());
   if (options.json)
-    print_json(problem, *runtime, **prepared, *timing, checked);
+    fmt::print("{}\n",
+               run_json({problem, runtime->facts(), (*prepared)->plan, engine::explain_kernels(**prepared)},
+                        *timing, checked));
   else
     print_report(problem, *runtime, **prepared, *timing, checked);
   return checked.ok ? success : diagnostics;
