@@ -23,7 +23,7 @@ struct Shape {
 struct SweepCase {
   std::string name, source;
   std::vector<Shape> tensors;
-  std::map<std::string, std::vector<int>> memory_order = {};
+  testing::MemoryLayouts layouts = {};
 };
 
 std::ostream& operator<<(std::ostream& out, const SweepCase& which) { return out << which.name; }
@@ -71,11 +71,15 @@ std::vector<SweepCase> contractions() {
   cases.push_back({"views",
                    fill(product, "f32"),
                    {{"a", DType::f32, {33, 41}}, {"b", DType::f32, {41, 50}}},
-                   {{"a", {1, 0}}, {"b", {1, 0}}}});
+                   {{"a", {{1, 0}}}, {"b", {{1, 0}}}}});
   cases.push_back({"view_of_result",
                    fill(product, "f32"),
                    {{"a", DType::f32, {33, 41}}, {"b", DType::f32, {41, 50}}},
-                   {{"y", {1, 0}}}});
+                   {{"y", {{1, 0}}}}});
+  cases.push_back({"rows_with_gaps",
+                   fill(product, "f32"),
+                   {{"a", DType::f32, {33, 41}}, {"b", DType::f32, {41, 50}}},
+                   {{"a", {{}, 3, 1}}, {"b", {{}, 7, 2}}, {"y", {{}, 5, 3}}}});
   cases.push_back({"prologue",
                    "fn f(a: f32[M, K], b: i8[K, N], s: f32[K]) -> y: f32[M, N] {"
                    " y[i, j] = sum(k) max(a[i, k], 0) * (b[k, j] * s[k]) }",
@@ -126,18 +130,20 @@ std::vector<SweepCase> rows() {
 std::vector<SweepCase> points() {
   std::vector<SweepCase> cases;
   auto add = [&](const std::string& name, const std::string& source, DType type,
-                 std::map<std::string, std::vector<int>> order = {}) {
+                 const testing::MemoryLayouts& layouts = {}) {
     for (auto [r, c] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 15}, {37, 131}, {2, 9000}, {0, 5}})
       cases.push_back({name + "_" + std::to_string(r) + "x" + std::to_string(c),
                        fill(source, std::string(core::dtype_name(type))),
                        {{"x", type, {r, c}}},
-                       order});
+                       layouts});
   };
   add("map", "fn f(x: $[R, C]) -> y: $[R, C] { y[r, c] = tanh(x[r, c]) * 2 + x[r, c] }", DType::f32);
   add("map_f64", "fn f(x: $[R, C]) -> y: $[R, C] { y[r, c] = exp(x[r, c]) / 3 }", DType::f64);
   add("narrow", "fn f(x: $[R, C]) -> y: f8e5m2[R, C] { y[r, c] = x[r, c] * 300 }", DType::bf16);
   add("transpose", "fn f(x: $[R, C]) -> y: $[C, R] { y[c, r] = x[r, c] + c - r }", DType::f16);
-  add("view", "fn f(x: $[R, C]) -> y: $[R, C] { y[r, c] = x[r, c] + 1 }", DType::f32, {{"x", {1, 0}}});
+  add("view", "fn f(x: $[R, C]) -> y: $[R, C] { y[r, c] = x[r, c] + 1 }", DType::f32, {{"x", {{1, 0}}}});
+  add("gaps", "fn f(x: $[R, C]) -> y: $[R, C] { y[r, c] = x[r, c] + 1 }", DType::f16,
+      {{"x", {{}, 3, 1}}, {"y", {{}, 5, 2}}});
   add("window",
       "fn f(x: $[R, C]) -> y: $[R, C] { y[r, c] = (x[r, c - 1] else 0) + (x[r - 1, c] else 5) + (x[r, 2 * c] "
       "else -1) }",
@@ -175,7 +181,7 @@ TEST_P(CpuSweep, AgreesWithTheReferenceWhateverTheConfiguration) {
   std::mt19937 generator(static_cast<unsigned>(std::hash<std::string>{}(GetParam().name)));
   for (int round = 0; round < 3; ++round) {
     CpuOptions options;
-    options.memory_order = GetParam().memory_order;
+    options.layouts = GetParam().layouts;
     options.candidate = round == 0 ? 0 : generator() % 997;
     options.vector_bytes = round == 2 ? 32 : 0;
     EXPECT_EQ(testing::difference_from_reference(*call, testing::on_cpu(options)), "")
@@ -187,7 +193,7 @@ TEST_P(CpuSweep, AgreesWithTheReferenceOnOtherSchedules) {
   auto call = make();
   ASSERT_TRUE(call.ok()) << call.error().message;
   CpuOptions options;
-  options.memory_order = GetParam().memory_order;
+  options.layouts = GetParam().layouts;
   // Short sides go to cpu.dots unless the packed product is asked for.
   for (const char* schedule : {"cpu.points", "cpu.contraction"}) {
     options.schedule = schedule;

@@ -14,7 +14,6 @@ namespace {
 
 using testing::EmulatedCalls;
 using testing::EmulationOptions;
-using testing::NamedArguments;
 
 /// Eighths between -2 and 2: products and sums of a few are exact in f32.
 testing::HostTensor random_tensor(DType dtype, const std::vector<std::int64_t>& shape, std::uint64_t seed) {
@@ -26,30 +25,15 @@ testing::HostTensor random_tensor(DType dtype, const std::vector<std::int64_t>& 
   return testing::floats(dtype, shape, values);
 }
 
-void expect_right(EmulatedCalls& calls) {
-  if (!testing::can_emulate()) GTEST_SKIP() << "no compiler at " << EINKERN_TEST_COMPILER;
-  const auto built = calls.build();
-  ASSERT_TRUE(built.ok()) << built.error().message;
-  for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls.difference(i), "");
-}
-
-void add(EmulatedCalls& calls, const std::string& source, const NamedArguments& arguments,
-         const EmulationOptions& options) {
-  const auto call = testing::make_call(source, "", {}, arguments);
-  ASSERT_TRUE(call.ok()) << call.error().message;
-  const auto added = calls.add(*call, options);
-  ASSERT_TRUE(added.ok()) << added.error().message;
-}
-
 TEST(EmulatedPointwise, TailsOfEveryLength) {
   EmulatedCalls calls;
   for (std::int64_t n = 0; n < 40; ++n)
-    add(calls, "fn f(a: f32, x: f32[N], y: bf16[N]) -> z: f16[N] { z[i] = a * x[i] + y[i] }",
-        {{"a", testing::float_scalar(1.5)},
-         {"x", random_tensor(f32, {n}, 1)},
-         {"y", random_tensor(bf16, {n}, 2)}},
-        {.candidate = static_cast<std::size_t>(n)});
-  expect_right(calls);
+    testing::add_call(calls, "fn f(a: f32, x: f32[N], y: bf16[N]) -> z: f16[N] { z[i] = a * x[i] + y[i] }",
+                      {{"a", testing::float_scalar(1.5)},
+                       {"x", random_tensor(f32, {n}, 1)},
+                       {"y", random_tensor(bf16, {n}, 2)}},
+                      {.candidate = static_cast<std::size_t>(n)});
+  testing::expect_right(calls);
 }
 
 TEST(EmulatedPointwise, BroadcastAndLayouts) {
@@ -69,12 +53,12 @@ TEST(EmulatedPointwise, BroadcastAndLayouts) {
   for (const testing::MemoryLayouts& layout : layouts)
     for (const std::int64_t columns : {24, 37, 64})
       for (const int bits : {0, 64})
-        add(calls, source,
-            {{"x", random_tensor(f16, {9, columns}, 1)},
-             {"b", random_tensor(f32, {columns}, 2)},
-             {"s", random_tensor(f32, {9}, 3)}},
-            {.candidate = candidate++ * 3, .index_bits = bits, .layouts = layout});
-  expect_right(calls);
+        testing::add_call(calls, source,
+                          {{"x", random_tensor(f16, {9, columns}, 1)},
+                           {"b", random_tensor(f32, {columns}, 2)},
+                           {"s", random_tensor(f32, {9}, 3)}},
+                          {.candidate = candidate++ * 3, .index_bits = bits, .layouts = layout});
+  testing::expect_right(calls);
 }
 
 TEST(EmulatedPermute, EveryTileEdgeAndType) {
@@ -82,18 +66,20 @@ TEST(EmulatedPermute, EveryTileEdgeAndType) {
   std::size_t candidate = 0;
   for (const char* type : {"f8e4m3", "bf16", "f32", "f64"})
     for (const auto& [rows, columns] : {std::pair{1, 1}, {32, 32}, {33, 31}, {64, 128}, {80, 48}, {130, 66}})
-      add(calls, fmt::format("fn f(x: {0}[R, C]) -> y: {0}[C, R] {{ y[c, r] = x[r, c] }}", type),
-          {{"x", random_tensor(*core::parse_dtype(type), {rows, columns}, candidate)}},
-          {.candidate = candidate++});
+      testing::add_call(calls,
+                        fmt::format("fn f(x: {0}[R, C]) -> y: {0}[C, R] {{ y[c, r] = x[r, c] }}", type),
+                        {{"x", random_tensor(*core::parse_dtype(type), {rows, columns}, candidate)}},
+                        {.candidate = candidate++});
   for (std::size_t i = 0; i < 8; ++i)
-    add(calls,
+    testing::add_call(
+        calls,
         "fn f(x: f32[A, B, C], z: f32[C, A, B], s: f32[B]) -> y: f32[C, A, B] { y[c, a, b] = 2 * x[a, b, c] "
         "+ z[c, a, b] * s[b] }",
         {{"x", random_tensor(f32, {3, 36, 40}, 1)},
          {"z", random_tensor(f32, {40, 3, 36}, 2)},
          {"s", random_tensor(f32, {36}, 3)}},
         {.candidate = i * 3, .index_bits = i % 2 == 0 ? 64 : 0});
-  expect_right(calls);
+  testing::expect_right(calls);
 }
 
 }  // namespace

@@ -36,17 +36,9 @@ class EmulatedSimtMatmul : public ::testing::Test {
   void add(const std::string& source, const NamedArguments& arguments, EmulationOptions options = {}) {
     options.schedule = "cuda.simt_matmul";
     options.candidate = candidate_ += 911;
-    const auto call = testing::make_call(source, "", {}, arguments);
-    ASSERT_TRUE(call.ok()) << call.error().message;
-    const auto added = calls_.add(*call, options);
-    ASSERT_TRUE(added.ok()) << added.error().message;
+    testing::add_call(calls_, source, arguments, options);
   }
-  void expect_right() {
-    if (!testing::can_emulate()) GTEST_SKIP() << "no compiler at " << EINKERN_TEST_COMPILER;
-    const auto built = calls_.build();
-    ASSERT_TRUE(built.ok()) << built.error().message;
-    for (std::size_t i = 0; i < calls_.size(); ++i) EXPECT_EQ(calls_.difference(i), "");
-  }
+  void expect_right() { testing::expect_right(calls_); }
 
  private:
   EmulatedCalls calls_;

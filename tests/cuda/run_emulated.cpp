@@ -3,20 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/emit_kernel.h"
+
 namespace einkern::testing {
-namespace {
-
-const codegen::Schedule* pick_schedule(const codegen::KernelContext& context, const std::string& wanted) {
-  if (const codegen::Schedule* schedule = codegen::find_schedule(wanted);
-      schedule != nullptr && !schedule->reason_against(context))
-    return schedule;
-  for (const codegen::Schedule* schedule : codegen::schedules(core::Backend::cuda))
-    if (!schedule->reason_against(context)) return schedule;
-  return nullptr;
-}
-
-}  // namespace
-
 std::string EmulationOptions::text() const {
   return fmt::format("plan {} schedule '{}' candidate {} {} index bits {}", plan, schedule, candidate,
                      architecture, index_bits);
@@ -32,16 +21,11 @@ core::Result<std::size_t> EmulatedCalls::add(const Call& call, const EmulationOp
   Planned planned{call, options, {}, {}};
   for (const codegen::Kernel& kernel : plan.kernels) {
     const codegen::KernelContext context{plan, kernel, specialisation, device, call.binding};
-    const codegen::Schedule* schedule = pick_schedule(context, options.schedule);
-    if (schedule == nullptr) return core::Error{core::ErrorKind::internal, "no schedule fits " + kernel.name};
-    const std::vector<codegen::Configuration> ranked =
-        codegen::ranked_configurations(*schedule, context, 100000);
-    if (ranked.empty()) return core::Error{core::ErrorKind::internal, "no configuration for " + kernel.name};
-    const codegen::Configuration& configuration = ranked[options.candidate % ranked.size()];
-    EINKERN_TRY(const core::Emission emission, schedule->emit(context, configuration));
-    planned.launch.append(emission.launch);
-    planned.what += fmt::format(" {} ({})", schedule->name(), configuration.text());
-    module_.add(emission);
+    EINKERN_TRY(const EmittedKernel emitted,
+                emit_kernel(context, core::Backend::cuda, {options.schedule, options.candidate, {}}));
+    planned.launch.append(emitted.emission.launch);
+    planned.what += " " + emitted.choice;
+    module_.add(emitted.emission);
   }
   planned_.push_back(std::move(planned));
   return planned_.size() - 1;
@@ -59,6 +43,21 @@ std::string EmulatedCalls::difference(std::size_t index) const {
   const Planned& planned = planned_[index];
   const std::string wrong = difference_from_reference(planned.call, [&](const Call&) { return run(index); });
   return wrong.empty() ? wrong : fmt::format("{}:{}\n{}", planned.options.text(), planned.what, wrong);
+}
+
+void add_call(EmulatedCalls& calls, const std::string& source, const NamedArguments& arguments,
+              const EmulationOptions& options) {
+  const auto call = make_call(source, "", {}, arguments);
+  ASSERT_TRUE(call.ok()) << call.error().message;
+  const auto added = calls.add(*call, options);
+  ASSERT_TRUE(added.ok()) << added.error().message;
+}
+
+void expect_right(EmulatedCalls& calls) {
+  if (!can_emulate()) GTEST_SKIP() << "no compiler at " << EINKERN_TEST_COMPILER;
+  const auto built = calls.build();
+  ASSERT_TRUE(built.ok()) << built.error().message;
+  for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls.difference(i), "");
 }
 
 void expect_emulated(std::size_t count, const std::function<EmulationOptions(std::size_t)>& options_of,

@@ -49,6 +49,12 @@ class EmulatedCalls {
   std::vector<Planned> planned_;
 };
 
+/// Adds a call of a source's only function.
+void add_call(EmulatedCalls& calls, const std::string& source, const NamedArguments& arguments,
+              const EmulationOptions& options);
+/// Builds the calls and expects the reference's results of each. Skips the test where there is no compiler.
+void expect_right(EmulatedCalls& calls);
+
 /// Runs `count` checks of a shared table on emulated kernels that are compiled together: a first round
 /// collects the calls, a second runs them in the same order. `check` gives what is wrong, or "". Skips the
 /// test where there is no compiler.

@@ -106,7 +106,8 @@ std::string difference_from_reference(const Call& call, const RunCase& run) {
     const auto found = actual->find(id);
     if (found == actual->end()) return fmt::format("{} was not computed", name);
     auto tolerance = codegen::reference::Tolerance::bounded(expected->bounds.at(id));
-    // The bounds hold for the exact value; what stands in `tensor` has been rounded to the result's type once.
+    // The bounds hold for the exact value; what stands in `tensor` has been rounded to the result's type
+    // once.
     if (core::is_float(tensor.dtype)) tolerance.relative = core::epsilon(tensor.dtype) / 2;
     const auto comparison = codegen::reference::compare(tensor, found->second, tolerance);
     if (!comparison.ok) return comparison.text(name);
