@@ -11,7 +11,7 @@ static __device__ __forceinline__ int ek_remainder(int n, ek_divisor by) {
   return n - ek_quotient(n, by) * (int)by.divisor;
 }
 
-extern "C" __global__ void __launch_bounds__(128) ek_conv2d_generic_d5f944ce(
+extern "C" __global__ void __launch_bounds__(128) ek_conv2d_generic_00000000(
     int d_items,
     ek_divisor by_O,
     ek_divisor by_W,
