@@ -64,7 +64,7 @@ void add_cpu_peers(Problem& problem, const GemmShape& shape, std::vector<std::st
                                return {};
                              }});
   else
-    notes.push_back("OpenBLAS is not here (apt install libopenblas0)");
+    notes.emplace_back("OpenBLAS is not here (apt install libopenblas0)");
   if (auto sgemm = reinterpret_cast<DnnlSgemm>(
           find_symbol({"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"}, "dnnl_sgemm")))
     problem.peers.push_back({"oneDNN", [=]() -> core::Result<void> {
@@ -73,7 +73,7 @@ void add_cpu_peers(Problem& problem, const GemmShape& shape, std::vector<std::st
                                return {};
                              }});
   else
-    notes.push_back("oneDNN is not here (apt install libdnnl3 or libdnnl2)");
+    notes.emplace_back("oneDNN is not here (apt install libdnnl3 or libdnnl2)");
 }
 
 core::Result<void> add_gpu_peers(Problem& problem, CublasLt& library, const GemmShape& shape, DType dtype,

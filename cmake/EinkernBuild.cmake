@@ -32,13 +32,16 @@ endif()
 
 add_library(einkern_options INTERFACE)
 # -ffp-contract=off: multiply-adds are decided in the program, never by a compiler (docs/semantics.md).
+# -Wno-deprecated-declarations: clang sees libstdc++ 12's own use of get_temporary_buffer in std::stable_sort.
 # -Wno-restrict: g++ 12 sees overlapping copies in every "literal" + std::string (GCC bug 105651).
-target_compile_options(einkern_options INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -ffp-contract=off
+target_compile_options(einkern_options INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+                       $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations> -ffp-contract=off
                        $<$<BOOL:${EINKERN_WERROR}>:-Werror>)
 target_include_directories(einkern_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
 if(EINKERN_SANITIZE)
   add_compile_options(-fsanitize=${EINKERN_SANITIZE} -fno-omit-frame-pointer)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)  # indices, empty optionals
   add_link_options(-fsanitize=${EINKERN_SANITIZE})
 endif()
 

@@ -156,18 +156,18 @@ std::vector<Argument> read_arguments(const json& list, const LaunchPlan& plan) {
   std::vector<Argument> arguments;
   for (const json& value : list) {
     if (value.contains("pointer")) {
-      arguments.push_back(PointerArgument{read_index(value.at("pointer"), plan.buffers.size()),
-                                          read_size(value.at("offset"))});
+      arguments.emplace_back(PointerArgument{read_index(value.at("pointer"), plan.buffers.size()),
+                                             read_size(value.at("offset"))});
     } else if (value.contains("size")) {
       const int bytes = value.at("bytes").get<int>();
       if (bytes != 4 && bytes != 8) throw std::runtime_error("a size argument has neither 4 nor 8 bytes");
-      arguments.push_back(SizeArgument{read_size(value.at("size")), bytes});
+      arguments.emplace_back(SizeArgument{read_size(value.at("size")), bytes});
     } else if (value.contains("scalar")) {
-      arguments.push_back(ScalarArgument{read_index(value.at("scalar"), plan.scalars.size())});
+      arguments.emplace_back(ScalarArgument{read_index(value.at("scalar"), plan.scalars.size())});
     } else if (value.contains("tensor_map")) {
-      arguments.push_back(read_tensor_map(value, plan));
+      arguments.emplace_back(read_tensor_map(value, plan));
     } else {
-      arguments.push_back(DivisorArgument{read_size(value.at("divisor"))});
+      arguments.emplace_back(DivisorArgument{read_size(value.at("divisor"))});
     }
   }
   return arguments;

@@ -187,7 +187,6 @@ class FunctionChecker {
   void define_whole(const ast::Definition& definition);
   bool define_result(const ast::Target& target, const Symbol& result);
   std::string shape_text(const std::vector<ExpressionId>& shape);
-  bool is_scalars_only(const ast::Function& function) const;
   bool is_whole_definition(const ast::Definition& definition) const;
   std::optional<std::vector<Symbol>> inline_body(const CallSite& site, Frame callee);
   void report_inside(const CallSite& site, const DiagnosticBag& inner);
@@ -212,7 +211,6 @@ class FunctionChecker {
   bool bind_scalars(const CallSite& site, Frame& callee);
   void bind_tensors(const CallSite& site, Frame& callee);
   bool same_compute_types(const CallSite& site, const Frame& callee);
-  DType named_type(const Frame& callee, const ast::Identifier& name) const;
 
   // check_call_dims.cpp
   bool bind_dims(const CallSite& site, Frame& callee);
@@ -221,7 +219,6 @@ class FunctionChecker {
   bool solve_dimension(const ast::Expression& dimension, ExpressionId extent, Frame& callee);
   bool solve_where(const ast::WhereItem& item, Frame& callee);
   bool bind_dim(Frame& callee, const std::string& name, SourceRange where, ExpressionId value);
-  bool all_known(const Frame& callee, const ast::Expression& expression) const;
   Value default_in(Frame& callee, const ast::Expression& expression);
   std::optional<ExpressionId> size_in(Frame& callee, const ast::Expression& expression);
   bool require_shapes(const CallSite& site, Frame& callee);

@@ -7,6 +7,16 @@
 #include "dsl/check.h"
 
 namespace einkern::dsl {
+namespace {
+
+/// The type that a name stands for in a callee: a generic's in this call, or an element type.
+DType named_type(const Frame& callee, const ast::Identifier& name) {
+  const auto generic = callee.types.find(name.text);
+  if (generic != callee.types.end()) return generic->second;
+  return core::parse_dtype(name.text).value_or(DType::f32);  // the callee is fine, so it is a type
+}
+
+}  // namespace
 
 std::optional<FunctionChecker::CallSite> FunctionChecker::call_site(const ast::Call& call,
                                                                     SourceRange where) {
@@ -222,12 +232,6 @@ bool FunctionChecker::bind_scalars(const CallSite& site, Frame& callee) {
     callee.symbols[parameter.name.text] = std::move(symbol);
   }
   return true;
-}
-
-DType FunctionChecker::named_type(const Frame& callee, const ast::Identifier& name) const {
-  const auto generic = callee.types.find(name.text);
-  if (generic != callee.types.end()) return generic->second;
-  return core::parse_dtype(name.text).value_or(DType::f32);  // the callee is fine, so it is a type
 }
 
 /// In the callee a tensor has the shape that is declared there: require_shapes() has seen to it that the

@@ -11,8 +11,10 @@
 
 namespace einkern::dsl {
 
+namespace {
+
 /// Whether every name of the function is a number: then its calls are expressions.
-bool FunctionChecker::is_scalars_only(const ast::Function& function) const {
+bool is_scalars_only(const ast::Function& function) {
   const bool scalar_parameters = std::all_of(function.parameters.begin(), function.parameters.end(),
                                              [](const auto& p) { return p.shape.empty() && !p.is_inout; });
   const bool scalar_results = std::all_of(function.results.begin(), function.results.end(),
@@ -24,6 +26,8 @@ bool FunctionChecker::is_scalars_only(const ast::Function& function) const {
       });
   return scalar_parameters && scalar_results && scalar_body;
 }
+
+}  // namespace
 
 bool FunctionChecker::is_whole_definition(const ast::Definition& definition) const {
   const auto* call = definition.value->as<ast::Call>();

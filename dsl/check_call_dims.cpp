@@ -13,6 +13,13 @@
 namespace einkern::dsl {
 namespace {
 
+/// Whether every name in the expression has its value in the callee already.
+bool all_known(const Frame& callee, const ast::Expression& expression) {
+  const auto names = free_names(expression);
+  return std::all_of(names.begin(), names.end(),
+                     [&](const auto& name) { return callee.symbols.contains(name.text); });
+}
+
 /// factor * name + offset.
 struct LinearDimension {
   __int128 factor = 0, offset = 0;
@@ -79,12 +86,6 @@ bool FunctionChecker::bind_dim(Frame& callee, const std::string& name, SourceRan
   symbol.value = Value::typed(arena(), value);
   symbol.declared = true;
   return callee.symbols.emplace(name, std::move(symbol)).second;
-}
-
-bool FunctionChecker::all_known(const Frame& callee, const ast::Expression& expression) const {
-  const auto names = free_names(expression);
-  return std::all_of(names.begin(), names.end(),
-                     [&](const auto& name) { return callee.symbols.contains(name.text); });
 }
 
 /// In whatever order shapes, derivations, equalities and defaults allow.

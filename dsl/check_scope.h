@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <vector>
@@ -81,8 +82,8 @@ struct Frame {
     return found == symbols.end() ? nullptr : &found->second;
   }
   const Variable* find_variable(std::string_view name) const {
-    for (auto it = variables.rbegin(); it != variables.rend(); ++it)
-      if (it->name == name) return &*it;
+    for (const Variable& variable : std::ranges::reverse_view(variables))
+      if (variable.name == name) return &variable;
     return nullptr;
   }
 };

@@ -27,6 +27,9 @@ struct Storage {
   std::shared_ptr<runtime::Device> runtime;
   runtime::Address address = 0;
   bool owned = true;
+  Storage() = default;
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
   ~Storage() {
     if (owned) runtime->free(address);
   }
@@ -72,7 +75,7 @@ T unwrap(core::Result<T> result) {
   if (!result.ok()) raise(result.error());
   return std::move(result).value();
 }
-inline void unwrap(core::Result<void> result) {
+inline void unwrap(const core::Result<void>& result) {
   if (!result.ok()) raise(result.error());
 }
 

@@ -32,6 +32,8 @@ class ChildProcess {
                                           const std::vector<std::string>& arguments);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
   /// Kills it if it still runs.
   ~ChildProcess();
 

@@ -18,6 +18,8 @@ class MessageChannel {
   explicit MessageChannel(int descriptor) : descriptor_(descriptor) {}
   MessageChannel(MessageChannel&& other) noexcept;
   MessageChannel& operator=(MessageChannel&& other) noexcept;
+  MessageChannel(const MessageChannel&) = delete;
+  MessageChannel& operator=(const MessageChannel&) = delete;
   ~MessageChannel();
 
   /// Longest message that is sent or taken, in bytes.

@@ -294,25 +294,6 @@ IrValue write_f32(Formula& f, Op op, const IrValue& x) {
 
 }  // namespace
 
-bool is_elementary(Op op) {
-  switch (op) {
-    case Op::exp:
-    case Op::exp2:
-    case Op::expm1:
-    case Op::log:
-    case Op::log2:
-    case Op::log1p:
-    case Op::sin:
-    case Op::cos:
-    case Op::tanh:
-    case Op::erf:
-    case Op::pow:
-      return true;
-    default:
-      return false;
-  }
-}
-
 IrValue elementary(IrWriter& writer, Op op, const std::vector<IrValue>& operands) {
   std::string_view name = dsl::facts(op).spelling;
   IrType type = operands[0].type;

@@ -9,9 +9,6 @@
 
 namespace einkern::codegen::cpu {
 
-/// Whether an operation is computed here: exp exp2 expm1 log log2 log1p sin cos tanh erf pow.
-bool is_elementary(dsl::Op op);
-
 /// The operation on f32 or f64 values, scalars or vectors. f32 results are within 2 units in the last place
 /// (pow and f64: the library's bound); infinities, NaN, zeros with their signs and subnormals come out as
 /// IEEE 754 recommends.

@@ -237,7 +237,7 @@ class ContractionEmitter {
     });
   }
 
-  IrValue a_panel(IrWriter& writer, const Product& p, const IrValue& m) {
+  IrValue a_panel(IrWriter& writer, const Product& p, const IrValue& m) const {
     return writer.element(p.packed_a, writer.multiply(writer.subtract(m, p.m0), p.sum), block_.type,
                           "a.panel");
   }
@@ -358,7 +358,8 @@ class ContractionSchedule final : public Schedule {
     double rows = static_cast<double>(configuration.get("rows")),
            vectors = static_cast<double>(configuration.get("vectors"));
     int element = compute_ir_type(form.accumulator).scalar_bytes();
-    double columns = vectors * (context.device.vector_bytes / element);
+    int elements = context.device.vector_bytes / element;  // of a vector
+    double columns = vectors * elements;
     // A step of the block starts rows * vectors multiply-adds and loads rows + vectors values; about two of
     // the first and two of the second start in a cycle, and fewer than eight chains of sums do not fill the
     // pipelines.

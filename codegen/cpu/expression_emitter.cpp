@@ -223,7 +223,7 @@ IrValue ExpressionEmitter::write_reduction(ExpressionId id) {
   };
   IrWriter::Values carried = nest(0, reduction.identity(lanes));
   state_ = std::move(before);
-  return reduction.result(carried);
+  return ReductionEmitter::result(carried);
 }
 
 /// Of all elements the one that exactly nth others precede; where there is none, what an empty range gives.

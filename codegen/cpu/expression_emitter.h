@@ -60,7 +60,7 @@ class ExpressionEmitter {
 
  private:
   bool is_lazy(ExpressionId id) const;
-  IrValue evaluate(ExpressionId id);
+  IrValue evaluate(ExpressionId root);
   IrValue write_node(ExpressionId id);
   IrValue write_lazy(ExpressionId id);
   IrValue write_reduction(ExpressionId id);

@@ -195,7 +195,7 @@ void KernelModule::entry(std::string_view suffix, const LoopShape& shape,
                      body(frame);
                    });
   emission_.entries.push_back(name);
-  emission_.launch.steps.push_back(
+  emission_.launch.steps.emplace_back(
       core::CpuStep{name, shape.tasks, shape.grain, shape.scratch_bytes, std::move(frame.list_)});
 }
 

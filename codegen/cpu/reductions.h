@@ -29,7 +29,7 @@ class ReductionEmitter {
   /// All lanes together, by halves.
   Values across_lanes(Values carried) const;
   /// The reduction's value.
-  IrValue result(const Values& carried) const { return carried.back(); }
+  static IrValue result(const Values& carried) { return carried.back(); }
   bool has_position() const {
     return reduction_ == dsl::Reduction::argmax || reduction_ == dsl::Reduction::argmin;
   }

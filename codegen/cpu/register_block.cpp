@@ -102,7 +102,7 @@ Values transpose(IrWriter& writer, Values rows) {
 struct Packing {
   IrWriter& writer;
   IrType type;
-  int lanes, width;
+  int lanes = 0, width = 0;
   const PanelSource& source;
   IrValue panel, row, first_step, last_step;
 

@@ -109,7 +109,7 @@ void RowEmitter::merge_partials(ExpressionEmitter& emitter, std::size_t fold_cou
             }
             return reduce.merge(carried, partial);
           });
-      row.results.push_back(reduce.result(merged));
+      row.results.push_back(ReductionEmitter::result(merged));
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -83,12 +84,12 @@ class EpilogueEmitter {
   /// One unrolled loop a digit; adds their steps to the coordinate's and the register's text.
   int open_digits(const std::vector<Digit>& digits, std::string_view name, int TileFactor::* step,
                   std::string& coordinate, std::string& register_text) {
-    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+    for (const Digit& digit : std::views::reverse(digits)) {
       const std::string index = kernel_.names().unique("i", fmt::format("{}_step", name));
       body().line("#pragma unroll");
-      body().open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", index, digit->factor.extent));
-      coordinate += fmt::format(" + {} * {}", index, digit->factor.*step);
-      register_text += fmt::format("{}{} * {}", register_text.empty() ? "" : " + ", index, digit->weight);
+      body().open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", index, digit.factor.extent));
+      coordinate += fmt::format(" + {} * {}", index, digit.factor.*step);
+      register_text += fmt::format("{}{} * {}", register_text.empty() ? "" : " + ", index, digit.weight);
     }
     return static_cast<int>(digits.size());
   }

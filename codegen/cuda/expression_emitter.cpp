@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -82,18 +83,18 @@ bool ExpressionEmitter::depends_on_any(ExpressionId id, const std::vector<AxisId
 }
 
 const std::string* ExpressionEmitter::find(ExpressionId id) {
-  for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
-    if (const auto known = frame->nodes.find(id); known != frame->nodes.end()) return &known->second;
+  for (const auto& frame : std::views::reverse(frames_)) {
+    if (const auto known = frame.nodes.find(id); known != frame.nodes.end()) return &known->second;
     // Values from outside hold for other values of the axes that this scope binds anew.
-    for (const auto& [axis, text] : frame->axes)
+    for (const auto& [axis, text] : frame.axes)
       if (depends_on_any(id, {axis})) return nullptr;
   }
   return nullptr;
 }
 
 const std::string& ExpressionEmitter::axis_text(AxisId axis) const {
-  for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame)
-    if (const auto known = frame->axes.find(axis); known != frame->axes.end()) return known->second;
+  for (const auto& frame : std::views::reverse(frames_))
+    if (const auto known = frame.axes.find(axis); known != frame.axes.end()) return known->second;
   std::abort();  // a schedule binds every axis of its kernel
 }
 
@@ -139,9 +140,9 @@ std::string ExpressionEmitter::value(ExpressionId root) {
     bool ready = true;
     if (extent_text(id) == nullptr) {
       const std::vector<ExpressionId> operands = eager_operands(id);
-      for (auto operand = operands.rbegin(); operand != operands.rend(); ++operand)
-        if (find(*operand) == nullptr) {
-          pending.push_back(*operand);
+      for (const ExpressionId operand : std::views::reverse(operands))
+        if (find(operand) == nullptr) {
+          pending.push_back(operand);
           ready = false;
         }
     }
@@ -204,8 +205,7 @@ void ExpressionEmitter::hoist(ExpressionId root, const std::vector<AxisId>& inne
       continue;
     }
     if (e.op == Op::reduce) axes.insert(axes.end(), e.axes.begin(), e.axes.end());
-    for (auto operand = e.operands.rbegin(); operand != e.operands.rend(); ++operand)
-      pending.emplace_back(*operand, axes);
+    for (const ExpressionId operand : std::views::reverse(e.operands)) pending.emplace_back(operand, axes);
   }
 }
 

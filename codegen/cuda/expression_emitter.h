@@ -44,19 +44,19 @@ class ExpressionEmitter {
   /// cheap.
   void bind_axis(AxisId axis, std::string text);
   /// `text` holds the node's value in value_type(node's type).
-  void bind_node(ExpressionId node, std::string text);
+  void bind_node(ExpressionId id, std::string text);
 
   /// The text an axis is bound to; every axis of a kernel is bound before it is used.
   const std::string& axis_text(AxisId axis) const;
 
   /// A primary expression with the value, of value_type(type of the node) (an index may be of the narrower
   /// index type).
-  std::string value(ExpressionId id);
+  std::string value(ExpressionId root);
   /// The value as a named constant or variable, for use in several places.
   std::string named_value(ExpressionId id);
   /// Emits the values that do not depend on `inner` and are certain to be needed, so that a loop over `inner`
   /// finds them.
-  void hoist(ExpressionId id, const std::vector<AxisId>& inner);
+  void hoist(ExpressionId root, const std::vector<AxisId>& inner);
 
   /// Text of the offset in elements of a tensor's element, given the index texts (primary), one a dimension.
   std::string offset(dsl::TensorId tensor, const std::vector<std::string>& indices);
@@ -78,9 +78,9 @@ class ExpressionEmitter {
   };
   /// Declares the variables, holding the identity. `name` is a hint.
   Accumulator declare_accumulator(dsl::Reduction reduction, DType type, std::string_view name);
-  /// Adds one body's value at the bound axes; a float sum of a product is one multiply-add. `index` is for
-  /// argmax and argmin.
-  void accumulate(const Accumulator& accumulator, ExpressionId body, std::string_view index = {});
+  /// Adds the value of one term at the bound axes; a float sum of a product is one multiply-add. `index` is
+  /// for argmax and argmin.
+  void accumulate(const Accumulator& accumulator, ExpressionId term, std::string_view index = {});
   /// Merges a partial result, given as primary expressions.
   void combine(const Accumulator& accumulator, std::string_view value, std::string_view index = {});
   /// What the reduction's node stands for: the value, or the index.
@@ -124,7 +124,7 @@ class ExpressionEmitter {
   std::string compute(ExpressionId id);
   std::string constant(ExpressionId id);
   std::string read(ExpressionId id);
-  std::string inside_condition(ExpressionId read, const std::vector<std::string>& indices);
+  std::string inside_condition(ExpressionId id, const std::vector<std::string>& indices);
   /// `condition ? chosen : other`, or an `if` where the alternatives need statements.
   std::string choose(ExpressionId id, const std::string& condition,
                      const std::function<std::string()>& chosen, const std::function<std::string()>& other,

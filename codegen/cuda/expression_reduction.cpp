@@ -27,11 +27,12 @@ std::string ExpressionEmitter::result(const Accumulator& accumulator) const {
   return accumulator.type == DType::i64 && kernel_.narrow() ? "(int)" + accumulator.value : accumulator.value;
 }
 
-void ExpressionEmitter::accumulate(const Accumulator& accumulator, ExpressionId id, std::string_view index) {
-  const dsl::Expression& e = node(id);
+void ExpressionEmitter::accumulate(const Accumulator& accumulator, ExpressionId term,
+                                   std::string_view index) {
+  const dsl::Expression& e = node(term);
   const bool product = accumulator.reduction == Reduction::sum && core::is_float(accumulator.type) &&
-                       e.op == Op::multiply && find(id) == nullptr;
-  if (!product) return combine(accumulator, value(id), index);
+                       e.op == Op::multiply && find(term) == nullptr;
+  if (!product) return combine(accumulator, value(term), index);
   const bool single = value_type(accumulator.type, arithmetic()) == "float";
   const std::string a = value(e.operands[0]), b = value(e.operands[1]);
   body().line(fmt::format("{} = {}({}, {}, {});", accumulator.value, single ? "fmaf" : "fma",

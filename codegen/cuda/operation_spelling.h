@@ -13,7 +13,7 @@ namespace einkern::codegen::cuda {
 struct OperationSpelling {
   dsl::Op op;
   std::string_view f32, f64, signed_integer, unsigned_integer;
-  std::string_view index = {};  // i64 arithmetic that is known not to overflow; empty: as signed_integer
+  std::string_view index;  // i64 arithmetic that is known not to overflow; empty: as signed_integer
 };
 
 /// The row of an operation; every one of ops.def has one.
