@@ -31,8 +31,9 @@ struct TensorMapDim {
 
 /// A kernel parameter of 128 bytes, passed by value and aligned to 64: `const __grid_constant__ T map` with
 /// `struct alignas(64) T { unsigned long long words[16]; };`. Reads outside of the tensor give zeros, writes
-/// outside are left out. A tensor of which any dim is 0 has nothing to map: the kernel then gets 128 zero
-/// bytes, which it must not use.
+/// outside are left out, but along dim 0 only from the next multiple of 16 bytes on (seen on an H200): a
+/// store whose row ends between two of them writes zeros up to there. A tensor of which any dim is 0 has
+/// nothing to map: the kernel then gets 128 zero bytes, which it must not use.
 struct TensorMapArgument {
   int buffer = 0;              // index in LaunchPlan::buffers
   SizeExpression byte_offset;  // the first element's address is a multiple of 16 bytes

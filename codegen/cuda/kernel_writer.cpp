@@ -77,18 +77,29 @@ std::string KernelWriter::tensor(dsl::TensorId id) {
                    core::PointerArgument{module_.buffer(module_.tensor_buffer(id)), 0});
 }
 
-std::string KernelWriter::scratch(std::string_view name, DType dtype, const SizeExpression& bytes,
-                                  bool written) {
-  const std::string full = fmt::format("{}.{}", context().kernel.name, name);
-  const std::string type = fmt::format("{}{}* __restrict__", written ? "" : "const ", storage_type(dtype));
-  const core::BufferSpec spec{
-      .name = full, .kind = core::BufferKind::scratch, .dtype = dtype, .bytes = bytes};
-  return parameter("scratch " + full, "t", name, type, core::PointerArgument{module_.buffer(spec), 0});
+int KernelWriter::scratch_buffer(std::string_view name, DType dtype, const SizeExpression& bytes) {
+  return module_.buffer({.name = fmt::format("{}.{}", context().kernel.name, name),
+                         .kind = core::BufferKind::scratch,
+                         .dtype = dtype,
+                         .bytes = bytes});
 }
 
-std::string KernelWriter::tensor_map(dsl::TensorId id,
+std::string KernelWriter::scratch(std::string_view name, DType dtype, const SizeExpression& bytes,
+                                  bool written) {
+  const std::string type = fmt::format("{}{}* __restrict__", written ? "" : "const ", storage_type(dtype));
+  return parameter(fmt::format("scratch {}", name), "t", name, type,
+                   core::PointerArgument{scratch_buffer(name, dtype, bytes), 0});
+}
+
+std::string KernelWriter::scratch_map(std::string_view name, DType dtype, const SizeExpression& bytes,
+                                      const std::function<core::TensorMapArgument(int)>& argument) {
+  return parameter(fmt::format("scratch map {}", name), "m", name, "const __grid_constant__ ek_tensor_map",
+                   argument(scratch_buffer(name, dtype, bytes)));
+}
+
+std::string KernelWriter::tensor_map(std::string_view role, dsl::TensorId id,
                                      const std::function<core::TensorMapArgument(int)>& argument) {
-  return parameter(fmt::format("map {}", id.value), "m", graph()[id].name,
+  return parameter(fmt::format("map {}", role), "m", graph()[id].name,
                    "const __grid_constant__ ek_tensor_map",
                    argument(module_.buffer(module_.tensor_buffer(id))));
 }

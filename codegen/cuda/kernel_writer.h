@@ -47,8 +47,13 @@ class KernelWriter {
   std::string tensor(dsl::TensorId id);
   /// Pointer to a buffer of the launch's own, named for the kernel; `bytes` are allocated by the runtime.
   std::string scratch(std::string_view name, DType dtype, const core::SizeExpression& bytes, bool written);
-  /// The copy engine's map of a tensor, which `argument` makes, given the number of the tensor's buffer.
-  std::string tensor_map(dsl::TensorId id, const std::function<core::TensorMapArgument(int)>& argument);
+  /// The copy engine's map of a tensor, which `argument` makes, given the number of the tensor's buffer. One
+  /// tensor may have several maps, each with a role of its own.
+  std::string tensor_map(std::string_view role, dsl::TensorId id,
+                         const std::function<core::TensorMapArgument(int)>& argument);
+  /// The same of a buffer of the launch's own: see scratch().
+  std::string scratch_map(std::string_view name, DType dtype, const core::SizeExpression& bytes,
+                          const std::function<core::TensorMapArgument(int)>& argument);
   /// A number that the launch passes: changing it needs no other code.
   std::string launch_constant(std::string_view name, std::int64_t value);
   /// Value of an i64 expression over dims: a literal if constant or baked, else a parameter of the index
@@ -79,6 +84,7 @@ class KernelWriter {
     std::string declaration;
     core::Argument argument;
   };
+  int scratch_buffer(std::string_view name, DType dtype, const core::SizeExpression& bytes);
   std::string parameter(const std::string& key, std::string_view prefix, std::string_view name,
                         std::string_view type, core::Argument argument);
 

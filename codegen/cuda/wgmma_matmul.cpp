@@ -6,6 +6,7 @@
 
 #include "codegen/cuda/epilogue.h"
 #include "codegen/cuda/schedule_classes.h"
+#include "codegen/cuda/vector_block.h"
 #include "codegen/cuda/wgmma_matmul_emitter.h"
 #include "codegen/cuda/wgmma_matmul_model.h"
 #include "codegen/plan/access.h"
@@ -40,6 +41,29 @@ core::Result<void> check_sizes(const KernelContext& context, const Contraction& 
   return {};
 }
 
+/// A copy costs a pass over the operand, which the products must be worth, and pads rows.
+bool worth_packing(const KernelContext& context, const Contraction& form, const MatrixView& packed) {
+  const dsl::Function& graph = *context.plan.graph;
+  const auto extent = [&](const std::vector<AxisId>& axes) {
+    return extent_of(graph, axes, context.binding);
+  };
+  constexpr std::int64_t least_products = 64, least_row = 32;
+  return std::min(extent(form.m), extent(form.n)) >= least_products &&
+         extent(packed.dimensions[0].axes) >= least_row;
+}
+
+core::Result<WgmmaOperand> operand(const KernelContext& context, const std::string& name, ExpressionId factor,
+                                   const MatrixAxes& matrix) {
+  auto view = operand_view(context, factor, matrix);
+  if (view.ok()) return WgmmaOperand{*std::move(view), std::nullopt};
+  PackedOperand packed = packed_operand(context, name, factor, matrix);
+  const auto& form = std::get<Contraction>(context.kernel.form);
+  if (!worth_packing(context, form, packed.view))
+    return core::Error{.message = view.error().message + ", and the product is too small for a copy"};
+  MatrixView copied = packed.view;
+  return WgmmaOperand{std::move(copied), std::move(packed)};
+}
+
 core::Result<WgmmaProblem> problem_of(const KernelContext& context) {
   if (context.device.compute_capability != 90)
     return core::Error{.message = fmt::format("wgmma is an instruction of sm_90a, and the device is {}",
@@ -52,10 +76,11 @@ core::Result<WgmmaProblem> problem_of(const KernelContext& context) {
     if (store.update) return core::Error{.message = "it updates its result"};
   EINKERN_TRY(const DType type, operand_type(context, *form));
   EINKERN_CHECK_OK(check_sizes(context, *form));
-  EINKERN_TRY(MatrixView a, operand_view(context, form->a, {form->m, form->contracted, form->batch}));
-  EINKERN_TRY(MatrixView b, operand_view(context, form->b, {form->n, form->contracted, form->batch}));
+  EINKERN_TRY(WgmmaOperand a, operand(context, "a", form->a, {form->m, form->contracted, form->batch}));
+  EINKERN_TRY(WgmmaOperand b, operand(context, "b", form->b, {form->n, form->contracted, form->batch}));
   WgmmaProblem problem{.a = std::move(a), .b = std::move(b), .result = std::nullopt, .type = type};
-  if (can_pack(context, form->n)) {
+  // The copy engine cuts what it stores at multiples of 16 bytes along a row: the last piece must be whole.
+  if (can_pack(context, form->n) && divides_axis(context, form->n.back(), 16 / WgmmaTile::element_bytes)) {
     const Store& store = context.kernel.stores.front();
     auto result = matrix_view(context, store.target, store.axes, {form->m, form->n, form->batch});
     if (result.ok() && result->columns_contiguous()) problem.result = *std::move(result);
@@ -81,7 +106,8 @@ class WgmmaMatmulSchedule final : public Schedule {
   }
 
   Estimate estimate(const KernelContext& context, const Configuration& c) const override {
-    return estimate_wgmma_matmul(context, c);
+    const auto problem = problem_of(context);
+    return problem.ok() ? estimate_wgmma_matmul(context, *problem, c) : Estimate{};
   }
 
   core::Result<core::Emission> emit(const KernelContext& context, const Configuration& c) const override {
@@ -89,7 +115,14 @@ class WgmmaMatmulSchedule final : public Schedule {
     const WgmmaTile tile = wgmma_tile(c);
     const Configuration compiled = wgmma_matmul_space(context, problem).compiled_part(c);
     ModuleWriter module(context, fmt::format("{}: {} ({})", context.kernel.name, name(), compiled.text()));
-    KernelWriter& kernel = module.add_kernel(entry_name(context, *this, compiled));
+    const std::string entry = entry_name(context, *this, compiled);
+    for (const WgmmaOperand* operand : {&problem.a, &problem.b}) {
+      if (!operand->packed) continue;
+      KernelWriter& packing = module.add_kernel(fmt::format("{}_pack_{}", entry, operand->packed->name));
+      const LaunchShape launch = emit_packing(packing, *operand->packed);
+      module.finish_kernel(packing, launch);
+    }
+    KernelWriter& kernel = module.add_kernel(entry);
     const LaunchShape launch =
         emit_wgmma_matmul(module, kernel, problem, tile, static_cast<int>(c.get("band")));
     module.finish_kernel(kernel, launch);

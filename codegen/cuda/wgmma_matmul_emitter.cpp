@@ -57,17 +57,20 @@ class WgmmaEmitter {
   // --- what stands at the top ---
 
   void declare_maps() {
-    const auto operand = [&](const MatrixView& view, int rows) {
+    const auto operand = [&](std::string_view role, const WgmmaOperand& of, int rows) {
       // A box is at most 128 bytes wide, so contiguous rows come 64 at a time.
-      const int box_rows = view.columns_contiguous() ? rows : WgmmaTile::slab_columns;
-      return kernel_.tensor_map(view.tensor, [&](int buffer) {
-        return tensor_map(view, problem_.type, buffer, box_rows, WgmmaTile::tile_k, core::Swizzle::span_128);
-      });
+      const int box_rows = of.columns_contiguous() ? rows : WgmmaTile::slab_columns;
+      const auto map = [&](int buffer) {
+        return tensor_map(of.view, problem_.type, buffer, box_rows, WgmmaTile::tile_k,
+                          core::Swizzle::span_128);
+      };
+      if (of.packed) return kernel_.scratch_map(of.packed->name, problem_.type, of.packed->bytes(), map);
+      return kernel_.tensor_map(role, of.view.tensor, map);
     };
-    map_a_ = operand(problem_.a, tile_.tile_m);
-    map_b_ = operand(problem_.b, tile_.tile_n);
+    map_a_ = operand("a", problem_.a, tile_.tile_m);
+    map_b_ = operand("b", problem_.b, tile_.tile_n);
     if (!tile_.staged) return;
-    map_result_ = kernel_.tensor_map(problem_.result->tensor, [&](int buffer) {
+    map_result_ = kernel_.tensor_map("result", problem_.result->tensor, [&](int buffer) {
       return tensor_map(*problem_.result, result_type(), buffer, WgmmaTile::block_rows,
                         WgmmaTile::slab_columns, core::Swizzle::span_128);
     });
@@ -206,8 +209,8 @@ class WgmmaEmitter {
       body().line("const unsigned landed = full + 8 * stage, to = ring + stage * k_stage_bytes;");
       body().line("ek_barrier_wait(empty + 8 * stage, parity);");
       body().line("ek_barrier_expect(landed, k_stage_bytes);");
-      emit_loads(problem_.a, map_a_, "to", tile_.tile_m, "at.m", "ek_evict_last");
-      emit_loads(problem_.b, map_b_, "to + k_a_bytes", tile_.tile_n, "at.n", "ek_evict_first");
+      emit_loads(problem_.a.view, map_a_, "to", tile_.tile_m, "at.m", "ek_evict_last");
+      emit_loads(problem_.b.view, map_b_, "to + k_a_bytes", tile_.tile_n, "at.n", "ek_evict_first");
       advance_stage();
       body().close();
     }
@@ -235,8 +238,8 @@ class WgmmaEmitter {
       body().line(fmt::format("ek_take_registers<{}>();", tile_.multiplying_registers()));
     body().line("const int thread = threadIdx.x - 128, consumer = warp_group - 1;");
     body().line("const bool leader = thread % 128 == 0;");
-    emit_descriptor("a", problem_.a, "ring + consumer * k_row_blocks * 64 * 128");
-    emit_descriptor("b", problem_.b, "ring + k_a_bytes");
+    emit_descriptor("a", problem_.a.view, "ring + consumer * k_row_blocks * 64 * 128");
+    emit_descriptor("b", problem_.b.view, "ring + k_a_bytes");
     body().line(fmt::format("const int thread_row = {}, thread_column = {};",
                             without_parentheses(layout.row_of_thread("thread")),
                             without_parentheses(layout.column_of_thread("thread"))));
@@ -290,7 +293,7 @@ class WgmmaEmitter {
         row_block.empty() ? "" : " + block * (k_tile_n / 2)",
         row_block.empty() ? ""
                           : fmt::format(" + block * {}", WgmmaTile::block_rows * WgmmaTile::row_bytes / 16),
-        step_units(problem_.a), step_units(problem_.b)));
+        step_units(problem_.a.view), step_units(problem_.b.view)));
     if (!row_block.empty()) body().close();
     body().close();
     body().line("ek_commit_products();");

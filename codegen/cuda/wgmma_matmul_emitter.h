@@ -5,13 +5,21 @@
 
 #include "codegen/cuda/kernel_writer.h"
 #include "codegen/cuda/matrix_view.h"
+#include "codegen/cuda/packed_operand.h"
 #include "codegen/cuda/wgmma_tile.h"
 
 namespace einkern::codegen::cuda {
 
-/// How the tensors of a contraction lie, where the copy engine can walk over both operands.
+/// One factor: a tensor that the copy engine can walk over, or a packed copy of it.
+struct WgmmaOperand {
+  MatrixView view;
+  std::optional<PackedOperand> packed;  // whose view it is, if there is one
+  bool columns_contiguous() const { return view.columns_contiguous(); }
+};
+
+/// How the tensors of a contraction lie.
 struct WgmmaProblem {
-  MatrixView a, b;
+  WgmmaOperand a, b;
   std::optional<MatrixView> result;  // where the result can leave through the copy engine too
   DType type = DType::bf16;          // of both operands
 };

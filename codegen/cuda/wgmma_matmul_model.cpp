@@ -118,7 +118,8 @@ ConfigurationSpace wgmma_matmul_space(const KernelContext& context, const WgmmaP
                       {"stages fit shared memory", rule(shared_rule)}}};
 }
 
-Estimate estimate_wgmma_matmul(const KernelContext& context, const Configuration& configuration) {
+Estimate estimate_wgmma_matmul(const KernelContext& context, const WgmmaProblem& problem,
+                               const Configuration& configuration) {
   const WgmmaTile tile = wgmma_tile(configuration);
   const core::DeviceFacts& device = context.device;
   const dsl::Function& graph = *context.plan.graph;
@@ -154,6 +155,11 @@ Estimate estimate_wgmma_matmul(const KernelContext& context, const Configuration
   const double reachable = std::min(bandwidth, in_flight / 1.0e-6);
   const double moved = std::max(read, estimate.bytes);
   estimate.seconds = std::max(busy, moved / reachable) * preference(tile, configuration.get("band")) + launch;
+  // A packed operand is read and written once more.
+  for (const auto& [operand, rows] : {std::pair{&problem.a, m}, {&problem.b, n}})
+    if (operand->packed)
+      estimate.seconds +=
+          2 * batch * rows * extent(form.contracted) * WgmmaTile::element_bytes / bandwidth + launch;
   return estimate;
 }
 

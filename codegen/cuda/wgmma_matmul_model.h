@@ -10,6 +10,7 @@ namespace einkern::codegen::cuda {
 ConfigurationSpace wgmma_matmul_space(const KernelContext& context, const WgmmaProblem& problem);
 
 /// Cycles of the busiest multiprocessor against the traffic with L2 and device memory.
-Estimate estimate_wgmma_matmul(const KernelContext& context, const Configuration& configuration);
+Estimate estimate_wgmma_matmul(const KernelContext& context, const WgmmaProblem& problem,
+                               const Configuration& configuration);
 
 }  // namespace einkern::codegen::cuda

@@ -107,11 +107,12 @@ TEST(WgmmaMatmul, SaysWhyItDoesNotFit) {
   };
   EXPECT_EQ(reason(square(64)), "");
   EXPECT_THAT(reason(product(linear, {{64, 64}, {64, 64}}, {}, "sm_80")), HasSubstr("the device is sm_80"));
-  EXPECT_THAT(reason(product(linear, {{64, 63}, {64, 63}})),
-              HasSubstr("'x' has rows that do not lie 16 bytes aligned"));
-  EXPECT_THAT(reason(product(linear, {{64, 64}, {64, 64}}, {{{}, 2}})), HasSubstr("'x' has rows"));
-  EXPECT_THAT(reason(product(linear, {{64, 64}, {64, 64}}, {{{0, 1}, 0}})), HasSubstr("'x' has rows"));
-  EXPECT_THAT(reason(product(linear, {{64, 64}, {64, 64}}, {{{}, 0}, {{-64, 1}, 0}})),
+  EXPECT_THAT(
+      reason(product(linear, {{8, 63}, {64, 63}})),
+      HasSubstr("'x' has rows that do not lie 16 bytes aligned and forward, and the product is too small"));
+  EXPECT_THAT(reason(product(linear, {{8, 64}, {64, 64}}, {{{}, 2}})), HasSubstr("'x' has rows"));
+  EXPECT_THAT(reason(product(linear, {{8, 64}, {64, 64}}, {{{0, 1}, 0}})), HasSubstr("'x' has rows"));
+  EXPECT_THAT(reason(product(linear, {{8, 64}, {64, 64}}, {{{}, 0}, {{-64, 1}, 0}})),
               HasSubstr("'w' has rows"));
   EXPECT_THAT(reason(product(linear, {{64, 0}, {64, 0}})), HasSubstr("a dimension is empty"));
   EXPECT_THAT(reason(product(
@@ -124,12 +125,19 @@ TEST(WgmmaMatmul, SaysWhyItDoesNotFit) {
               HasSubstr("not both elements"));
   EXPECT_THAT(reason(product("fn f(x: f16[M, 2 * K], w: f16[N, K]) -> y: f16[M, N] "
                              "{ y[i, j] = sum(k) x[i, k + k] * w[j, k] }",
-                             {{64, 128}, {64, 64}})),
+                             {{8, 128}, {64, 64}})),
               HasSubstr("more than an axis"));
   EXPECT_THAT(reason(product("fn f(x: f16[M, A, K, B], w: f16[N, A, B, K]) -> y: f16[M, N] "
                              "{ y[i, j] = sum(a, b, k) x[i, a, k, b] * w[j, a, b, k] }",
-                             {{64, 8, 8, 8}, {64, 8, 8, 8}})),
+                             {{8, 8, 8, 8}, {64, 8, 8, 8}})),
               HasSubstr("behind one another"));
+}
+
+std::vector<core::TensorMapArgument> maps_of(const core::Emission& emission) {
+  std::vector<core::TensorMapArgument> maps;
+  for (const core::Argument& argument : std::get<core::KernelStep>(emission.launch.steps.back()).arguments)
+    if (const auto* map = std::get_if<core::TensorMapArgument>(&argument)) maps.push_back(*map);
+  return maps;
 }
 
 TEST(WgmmaMatmul, MapsWhatATensorMapHolds) {
@@ -142,9 +150,7 @@ TEST(WgmmaMatmul, MapsWhatATensorMapHolds) {
           .emit(product.context(), configuration("tile_m=128 tile_n=128 stages=4 staged=2 band=8"))
           .value();
   const auto& step = std::get<core::KernelStep>(emission.launch.steps.front());
-  std::vector<core::TensorMapArgument> maps;
-  for (const core::Argument& argument : step.arguments)
-    if (const auto* map = std::get_if<core::TensorMapArgument>(&argument)) maps.push_back(*map);
+  const std::vector<core::TensorMapArgument> maps = maps_of(emission);
   ASSERT_EQ(maps.size(), 3U);
   for (const core::TensorMapArgument& map : maps) EXPECT_TRUE(core::check_tensor_map(map).ok());
   ASSERT_EQ(maps[0].dims.size(), 3U);  // batch and head lie behind one another in x: one dimension
@@ -156,6 +162,46 @@ TEST(WgmmaMatmul, MapsWhatATensorMapHolds) {
   EXPECT_EQ(*maps[2].dims[2].byte_stride.evaluate(sizes), 64 * 3 * 64 * 2);
   EXPECT_EQ(*maps[2].dims[3].byte_stride.evaluate(sizes), 64 * 2);
   EXPECT_EQ(*step.grid[0].evaluate(sizes), 6);
+}
+
+TEST(WgmmaMatmul, ATensorTimesItselfHasTwoMaps) {
+  const KernelCase gram =
+      product("fn f(x: bf16[N, K]) -> y: bf16[N, N] { y[i, j] = sum(k) x[i, k] * x[j, k] }", {{256, 128}});
+  const auto maps =
+      maps_of(schedule()
+                  .emit(gram.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=2 band=8"))
+                  .value());
+  ASSERT_EQ(maps.size(), 3U);
+  EXPECT_EQ(maps[0].dims[1].box, 128U);
+  EXPECT_EQ(maps[1].dims[1].box, 256U);
+}
+
+TEST(WgmmaMatmul, PacksOperandsThatTheCopyEngineCannotWalkOver) {
+  const KernelCase odd = product(linear, {{100, 99}, {72, 99}});
+  const core::Emission emission =
+      schedule().emit(odd.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=1 band=8")).value();
+  ASSERT_EQ(emission.launch.steps.size(), 3U);
+  const core::SymbolValues sizes{{"M", 100}, {"N", 72}, {"K", 99}, {"sm_count", 132}};
+  EXPECT_EQ(*emission.launch.buffers[0].bytes.evaluate(sizes), 100 * 128 * 2);
+  const auto maps = maps_of(emission);
+  EXPECT_EQ(*maps[0].dims[0].size.evaluate(sizes), 99);
+  EXPECT_EQ(*maps[0].dims[1].byte_stride.evaluate(sizes), 256);
+  // Only the operand that needs it, and the way that is contiguous stays contiguous.
+  const KernelCase one = product(
+      "fn f(x: bf16[K, M], w: bf16[N, K]) -> y: bf16[M, N] "
+      "{ y[i, j] = sum(k) x[k, i] * w[j, k] }",
+      {{64, 99}, {72, 64}});
+  const core::Emission half =
+      schedule().emit(one.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=1 band=8")).value();
+  ASSERT_EQ(half.launch.steps.size(), 2U);
+  EXPECT_EQ(*maps_of(half)[0].dims[0].size.evaluate({{"M", 99}, {"K", 64}}), 99);
+}
+
+TEST(WgmmaMatmul, ResultsLeaveByTheCopyEngineInWholePieces) {
+  // The copy engine would write zeros beyond the last column of an only row.
+  const KernelCase ragged = product(linear, {{1, 64}, {7, 64}});
+  ASSERT_EQ(schedule().reason_against(ragged.context()), std::nullopt);
+  for (const Configuration& c : schedule().space(ragged.context()).enumerate()) EXPECT_EQ(c.get("staged"), 0);
 }
 
 TEST(WgmmaMatmul, EveryResultHasOneAccumulatorAndFirstSlabsWait) {

@@ -54,8 +54,9 @@ RandomProduct random_product(std::mt19937& random) {
       fmt::arg("type", type), fmt::arg("result", result), fmt::arg("S", S), fmt::arg("s", s),
       fmt::arg("a", a_turned ? "K, M" : "M, K"), fmt::arg("b", b_turned ? "K, N" : "N, K"),
       fmt::arg("value", value));
-  const std::int64_t m = size(random, a_turned), n = size(random, b_turned),
-                     k = size(random, !a_turned || !b_turned);
+  const bool packed = random() % 3 == 0;  // rows need not begin at multiples of 16 bytes
+  const std::int64_t m = size(random, a_turned && !packed), n = size(random, b_turned && !packed);
+  const std::int64_t k = size(random, (!a_turned || !b_turned) && !packed);
   const auto shaped = [&](std::int64_t first, std::int64_t second) {
     return batched ? std::vector<std::int64_t>{3, first, second} : std::vector<std::int64_t>{first, second};
   };

@@ -148,7 +148,10 @@ TEST_F(TensorMapGpu, MovesSwizzledBoxesInAndOut) {
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t c = 0; c < pitch; ++c) {
         const bool in_box = r >= row && r < row + box_rows && c >= column && c < column + box_columns;
-        ASSERT_EQ(stored[r * pitch + c], in_box && inside(r, c) ? x[r * pitch + c] : untouched)
+        // The row's last piece of 16 bytes is stored whole.
+        const bool in_last_piece = r < rows && c >= columns && c < (columns + 7) / 8 * 8;
+        const int outside = in_box && in_last_piece ? 0 : untouched;
+        ASSERT_EQ(stored[r * pitch + c], in_box && inside(r, c) ? x[r * pitch + c] : outside)
             << "row " << r << ", column " << c;
       }
   }
