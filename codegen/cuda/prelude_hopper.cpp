@@ -163,6 +163,17 @@ static __device__ __forceinline__ void ek_group_barrier(int number) {
   asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");
 }
 )";
+constexpr std::string_view wait_turn =
+    R"(// Two warp groups take turns: one waits for its barrier, which the other passes on to it.
+static __device__ __forceinline__ void ek_wait_turn(int number) {
+  asm volatile("bar.sync %0, 256;" ::"r"(number) : "memory");
+}
+)";
+constexpr std::string_view pass_turn =
+    R"(static __device__ __forceinline__ void ek_pass_turn(int number) {
+  asm volatile("bar.arrive %0, 256;" ::"r"(number) : "memory");
+}
+)";
 constexpr std::string_view take_registers =
     R"(// Moves registers between the warp groups of a block: each keeps `Count` a thread.
 template <int Count>
@@ -237,6 +248,8 @@ std::vector<PreludePiece> prelude_hopper() {
       {"ek_publish_staged", {}, hopper, publish_staged},
       {"ek_store_matrices", {}, hopper, store_matrices},
       {"ek_group_barrier", {}, hopper, group_barrier},
+      {"ek_wait_turn", {}, hopper, wait_turn},
+      {"ek_pass_turn", {}, hopper, pass_turn},
       {"ek_take_registers", {}, hopper, take_registers},
       {"ek_give_registers", {}, hopper, give_registers},
       {"ek_operand_descriptor", {}, hopper, operand_descriptor},

@@ -143,11 +143,11 @@ class WgmmaEmitter {
 
   void emit_barriers() {
     body().blank();
-    body().comment("full: a stage's bytes are in; empty: all consumers have finished with it.");
+    body().comment("full: a stage's bytes are in; empty: those who multiply it have finished with it.");
     body().open("if (threadIdx.x == 0)");
     body().open("for (int stage = 0; stage < k_stages; ++stage)");
     body().line("ek_barrier_init(full + 8 * stage, 1);");
-    body().line("ek_barrier_init(empty + 8 * stage, k_consumers);");
+    body().line(fmt::format("ek_barrier_init(empty + 8 * stage, {});", tile_.turns ? "1" : "k_consumers"));
     body().close();
     body().line("ek_publish_barriers();");
     body().close();
@@ -158,9 +158,9 @@ class WgmmaEmitter {
     body().line(fmt::format("const {} {} = {};", index(), name, value));
   }
 
-  void open_tiles() {
+  void open_tiles(std::string_view first, std::string_view step) {
     body().open(
-        fmt::format("for ({0} tile = blockIdx.x; tile < {1}; tile += gridDim.x)", index(), tile_count_));
+        fmt::format("for ({0} tile = {2}; tile < {1}; tile += {3})", index(), tile_count_, first, step));
     body().line("const Place at = locate(tile);");
   }
 
@@ -199,7 +199,7 @@ class WgmmaEmitter {
     body().line("int stage = 0;");
     body().line("unsigned parity = 1;");
     body().line("bool backward = false;");
-    open_tiles();
+    open_tiles("blockIdx.x", "gridDim.x");
     {
       const ExpressionEmitter::Scope scope(emitter_);
       bind_batch("at");
@@ -238,18 +238,26 @@ class WgmmaEmitter {
       body().line(fmt::format("ek_take_registers<{}>();", tile_.multiplying_registers()));
     body().line("const int thread = threadIdx.x - 128, consumer = warp_group - 1;");
     body().line("const bool leader = thread % 128 == 0;");
-    emit_descriptor("a", problem_.a.view, "ring + consumer * k_row_blocks * 64 * 128");
+    emit_descriptor("a", problem_.a.view, tile_.turns ? "ring" : "ring + consumer * k_row_blocks * 64 * 128");
     emit_descriptor("b", problem_.b.view, "ring + k_a_bytes");
+    const std::string_view holder = tile_.turns ? "thread % 128" : "thread";
     body().line(fmt::format("const int thread_row = {}, thread_column = {};",
-                            without_parentheses(layout.row_of_thread("thread")),
-                            without_parentheses(layout.column_of_thread("thread"))));
+                            without_parentheses(layout.row_of_thread(holder)),
+                            without_parentheses(layout.column_of_thread(holder))));
     body().line("float sums[k_row_blocks * k_tile_n / 2] = {};");
     if (tile_.staged) emit_write();
     body().line("int stage = 0;");
     body().line("unsigned parity = 0;");
+    if (tile_.turns) emit_turns();
     body().blank();
-    open_tiles();
+    if (tile_.turns) {
+      open_tiles("blockIdx.x + consumer * gridDim.x", "2 * gridDim.x");
+      body().line("ek_wait_turn(3 + consumer);");
+    } else {
+      open_tiles("blockIdx.x", "gridDim.x");
+    }
     emit_products();
+    if (tile_.turns) body().line("skip_tile();");
     if (tile_.staged)
       emit_staged(layout);
     else
@@ -258,6 +266,20 @@ class WgmmaEmitter {
     if (!tile_.staged) return;
     if (tile_.deferred) write_pieces("pending");
     body().line("if (leader) ek_wait_stored<0>();  // shared memory must outlive the copies");
+  }
+
+  /// The stages of every second tile are the other's. Turns keep them in order, and a barrier's parity from
+  /// coming round unseen: who waits for a fill must have seen the one before end.
+  void emit_turns() {
+    body().open("const auto skip_tile = [&]");
+    body().line(fmt::format("const {} next = stage + {};", index(), steps_));
+    body().line("parity ^= (unsigned)(next / k_stages) & 1u;");
+    body().line("stage = (int)(next % k_stages);");
+    body().close(";");
+    body().open("if (consumer == 1)");
+    body().line("skip_tile();");
+    body().line("ek_pass_turn(3);  // the first turn is the other's");
+    body().close();
   }
 
   void emit_descriptor(std::string_view name, const MatrixView& view, const std::string& address) {
@@ -307,6 +329,7 @@ class WgmmaEmitter {
         "if (step > 0 && leader) ek_barrier_arrive(empty + 8 * (stage == 0 ? k_stages - 1 : stage - 1));");
     advance_stage();
     body().close();
+    if (tile_.turns) body().line("ek_pass_turn(4 - consumer);");
     body().line("ek_wait_products<0>();");
     body().line("if (leader) ek_barrier_arrive(empty + 8 * (stage == 0 ? k_stages - 1 : stage - 1));");
     body().blank();
@@ -338,18 +361,25 @@ class WgmmaEmitter {
     {
       const ExpressionEmitter::Scope scope(emitter_);
       bind_batch("last");
-      const int across = tile_.tile_n / WgmmaTile::slab_columns;
-      const std::string row_block = tile_.row_blocks() == 1
-                                        ? "consumer"
-                                        : fmt::format("(consumer * k_row_blocks + piece / {})", across);
-      const std::string column_piece = tile_.row_blocks() == 1 ? "piece" : fmt::format("piece % {}", across);
       body().line(fmt::format("ek_store_box(slab, {}, ek_evict_first{});", map_result_,
-                              coordinates(*problem_.result, fmt::format("last.m + {} * 64", row_block),
-                                          fmt::format("last.n + {} * 64", column_piece), "last.batch")));
+                              coordinates(*problem_.result, piece_row(), piece_column(), "last.batch")));
     }
     body().close();
     body().close(";");
     body().blank();
+  }
+
+  /// Where a piece lies in the result: pieces go along the columns of a row block first.
+  std::string piece_row() const {
+    std::string blocks = tile_.turns ? "" : tile_.row_blocks() == 1 ? "consumer" : "consumer * k_row_blocks";
+    if (tile_.row_blocks() > 1)
+      blocks +=
+          fmt::format("{}piece / {}", blocks.empty() ? "" : " + ", tile_.tile_n / WgmmaTile::slab_columns);
+    return blocks.empty() ? "last.m" : fmt::format("last.m + ({}) * 64", blocks);
+  }
+  std::string piece_column() const {
+    if (tile_.row_blocks() == 1) return "last.n + piece * 64";
+    return fmt::format("last.n + piece % {} * 64", tile_.tile_n / WgmmaTile::slab_columns);
   }
 
   void write_pieces(std::string_view condition) {

@@ -9,7 +9,7 @@ TileLayout WgmmaTile::layout() const {
   layout.registers = {{2, 0, 1}, {2, 8, 0}, {tile_n / 8, 0, 8}, {row_blocks(), block_rows, 0}};
   layout.lanes = {{4, 0, 2}, {8, 1, 0}};
   layout.warps = {{4, 16, 0}};
-  layout.groups = {{consumers(), block_rows * row_blocks(), 0}};
+  layout.groups = {{sharers(), block_rows * row_blocks(), 0}};
   return layout;
 }
 
@@ -20,6 +20,7 @@ WgmmaTile wgmma_tile(const Configuration& configuration) {
   tile.stages = static_cast<int>(configuration.get("stages"));
   tile.staged = configuration.get("staged") != 0;
   tile.deferred = configuration.get("staged") == 2;
+  tile.turns = configuration.get("turns") != 0;
   return tile;
 }
 

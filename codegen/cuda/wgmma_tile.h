@@ -10,13 +10,15 @@
 
 namespace einkern::codegen::cuda {
 
-/// The numbers of one configuration. One warp group loads, `consumers` of them multiply; each of those holds
-/// tile_m / consumers rows of the tile, as row blocks of 64, the rows of one wgmma.
+/// The numbers of one configuration. One warp group loads, `consumers` of them multiply. They share a tile by
+/// its rows, or take turns, each with a tile of its own; what one holds are row blocks of 64, the rows of one
+/// wgmma.
 struct WgmmaTile {
   int tile_m = 128, tile_n = 256;
   int stages = 4;        // of the ring that the copy engine fills
   bool staged = true;    // results leave through shared memory and the copy engine, else from registers
   bool deferred = true;  // a staged tile is written behind the next tile's products
+  bool turns = false;    // one's results hide behind the other's products
 
   static constexpr int block_rows = 64;    // of one wgmma
   static constexpr int step = 16;          // of the sum, in one wgmma of 16-bit elements
@@ -25,8 +27,10 @@ struct WgmmaTile {
   static constexpr int tile_k = row_bytes / element_bytes;
   static constexpr int slab_columns = row_bytes / element_bytes;  // of results that are staged together
 
-  int consumers() const { return tile_m > block_rows ? 2 : 1; }
-  int row_blocks() const { return tile_m / (block_rows * consumers()); }
+  int consumers() const { return turns || tile_m > block_rows ? 2 : 1; }
+  /// Multiplying warp groups that work on one tile.
+  int sharers() const { return turns ? 1 : consumers(); }
+  int row_blocks() const { return tile_m / (block_rows * sharers()); }
   int threads() const { return 128 * (1 + consumers()); }
   int accumulators() const { return row_blocks() * tile_n / 2; }  // registers of a multiplying thread
 

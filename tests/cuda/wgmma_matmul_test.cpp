@@ -53,28 +53,33 @@ void expect_golden(const std::string& name, const KernelCase& product, const std
 }
 
 TEST(WgmmaMatmulGolden, WritesATileBehindTheNext) {
-  expect_golden("wgmma_matmul", square(4096), "tile_m=128 tile_n=256 stages=4 staged=2 band=16");
+  expect_golden("wgmma_matmul", square(4096), "tile_m=128 tile_n=256 stages=4 staged=2 turns=0 band=16");
 }
 TEST(WgmmaMatmulGolden, EpilogueWithReads) {
   const KernelCase gelu = product(
       "fn f(x: f16[B, S, K], w: f16[N, K], b: f16[N], r: f16[B, S, N]) -> y: f16[B, S, N] "
       "{ y[s, t, j] = gelu(sum(k) x[s, t, k] * w[j, k] + b[j]) + r[s, t, j] }",
       {{2, 1000, 512}, {768, 512}, {768}, {2, 1000, 768}});
-  expect_golden("wgmma_matmul_epilogue", gelu, "tile_m=256 tile_n=128 stages=4 staged=1 band=8");
+  expect_golden("wgmma_matmul_epilogue", gelu, "tile_m=256 tile_n=128 stages=4 staged=1 turns=0 band=8");
+}
+TEST(WgmmaMatmulGolden, WarpGroupsTakeTurns) {
+  expect_golden("wgmma_matmul_turns", square(4096),
+                "tile_m=128 tile_n=128 stages=6 staged=1 turns=1 band=16");
 }
 TEST(WgmmaMatmulGolden, TransposedOperandsInABatch) {
   const KernelCase batched = product(
       "fn f(x: bf16[B, K, M], w: bf16[B, K, N]) -> y: f32[B, M, N] "
       "{ y[b, i, j] = sum(k) x[b, k, i] * w[b, k, j] }",
       {{3, 512, 256}, {3, 512, 192}});
-  expect_golden("wgmma_matmul_transposed", batched, "tile_m=64 tile_n=64 stages=6 staged=0 band=8");
+  expect_golden("wgmma_matmul_transposed", batched, "tile_m=64 tile_n=64 stages=6 staged=0 turns=0 band=8");
 }
 
 TEST(WgmmaMatmul, ChangingTheBandNeedsNoOtherCode) {
   const KernelCase product = square(4096);
   const auto emission = [&](const std::string& band) {
     return schedule()
-        .emit(product.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=2 band=" + band))
+        .emit(product.context(),
+              configuration("tile_m=128 tile_n=256 stages=4 staged=2 turns=0 band=" + band))
         .value();
   };
   const core::Emission one = emission("8"), other = emission("32");
@@ -87,17 +92,19 @@ TEST(WgmmaMatmul, RulesSayBothNumbers) {
     return schedule().space(of.context()).violation(configuration(text)).value_or("");
   };
   const KernelCase plain = square(1024);
-  EXPECT_THAT(violation(plain, "tile_m=128 tile_n=256 stages=5 staged=1 band=8"),
+  EXPECT_THAT(violation(plain, "tile_m=128 tile_n=256 stages=5 staged=1 turns=0 band=8"),
               HasSubstr("shared memory 278608 > 232448 bytes"));
-  EXPECT_THAT(violation(plain, "tile_m=256 tile_n=256 stages=3 staged=0 band=8"),
+  EXPECT_THAT(violation(plain, "tile_m=256 tile_n=256 stages=3 staged=0 turns=0 band=8"),
               HasSubstr("registers 286 > 232"));
-  EXPECT_THAT(violation(plain, "tile_m=128 tile_n=32 stages=4 staged=1 band=8"),
+  EXPECT_THAT(violation(plain, "tile_m=128 tile_n=32 stages=4 staged=1 turns=0 band=8"),
               HasSubstr("tile_n 32 is no multiple of a slab's 64 columns"));
+  EXPECT_THAT(violation(plain, "tile_m=128 tile_n=64 stages=4 staged=2 turns=1 band=8"),
+              HasSubstr("turns 1 with staged 2"));
   const KernelCase turned = square(
       1024, "fn f(x: bf16[M, K], w: bf16[K, N]) -> y: f32[M, N] { y[i, j] = sum(k) x[i, k] * w[k, j] }");
-  EXPECT_THAT(violation(turned, "tile_m=128 tile_n=32 stages=4 staged=0 band=8"),
+  EXPECT_THAT(violation(turned, "tile_m=128 tile_n=32 stages=4 staged=0 turns=0 band=8"),
               HasSubstr("tile_n 32 is no multiple of a box's 64 columns"));
-  EXPECT_THAT(violation(turned, "tile_m=128 tile_n=64 stages=4 staged=1 band=8"),
+  EXPECT_THAT(violation(turned, "tile_m=128 tile_n=64 stages=4 staged=1 turns=0 band=8"),
               HasSubstr("cannot leave through the copy engine"));
 }
 
@@ -147,7 +154,7 @@ TEST(WgmmaMatmul, MapsWhatATensorMapHolds) {
       {.tensors = {{2, 3, 64, 128}, {2, 3, 64, 128}}, .dims = {}});
   const core::Emission emission =
       schedule()
-          .emit(product.context(), configuration("tile_m=128 tile_n=128 stages=4 staged=2 band=8"))
+          .emit(product.context(), configuration("tile_m=128 tile_n=128 stages=4 staged=2 turns=0 band=8"))
           .value();
   const auto& step = std::get<core::KernelStep>(emission.launch.steps.front());
   const std::vector<core::TensorMapArgument> maps = maps_of(emission);
@@ -167,10 +174,10 @@ TEST(WgmmaMatmul, MapsWhatATensorMapHolds) {
 TEST(WgmmaMatmul, ATensorTimesItselfHasTwoMaps) {
   const KernelCase gram =
       product("fn f(x: bf16[N, K]) -> y: bf16[N, N] { y[i, j] = sum(k) x[i, k] * x[j, k] }", {{256, 128}});
-  const auto maps =
-      maps_of(schedule()
-                  .emit(gram.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=2 band=8"))
-                  .value());
+  const auto maps = maps_of(
+      schedule()
+          .emit(gram.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=2 turns=0 band=8"))
+          .value());
   ASSERT_EQ(maps.size(), 3U);
   EXPECT_EQ(maps[0].dims[1].box, 128U);
   EXPECT_EQ(maps[1].dims[1].box, 256U);
@@ -179,7 +186,9 @@ TEST(WgmmaMatmul, ATensorTimesItselfHasTwoMaps) {
 TEST(WgmmaMatmul, PacksOperandsThatTheCopyEngineCannotWalkOver) {
   const KernelCase odd = product(linear, {{100, 99}, {72, 99}});
   const core::Emission emission =
-      schedule().emit(odd.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=1 band=8")).value();
+      schedule()
+          .emit(odd.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=1 turns=0 band=8"))
+          .value();
   ASSERT_EQ(emission.launch.steps.size(), 3U);
   const core::SymbolValues sizes{{"M", 100}, {"N", 72}, {"K", 99}, {"sm_count", 132}};
   EXPECT_EQ(*emission.launch.buffers[0].bytes.evaluate(sizes), 100 * 128 * 2);
@@ -192,7 +201,9 @@ TEST(WgmmaMatmul, PacksOperandsThatTheCopyEngineCannotWalkOver) {
       "{ y[i, j] = sum(k) x[k, i] * w[j, k] }",
       {{64, 99}, {72, 64}});
   const core::Emission half =
-      schedule().emit(one.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=1 band=8")).value();
+      schedule()
+          .emit(one.context(), configuration("tile_m=128 tile_n=256 stages=4 staged=1 turns=0 band=8"))
+          .value();
   ASSERT_EQ(half.launch.steps.size(), 2U);
   EXPECT_EQ(*maps_of(half)[0].dims[0].size.evaluate({{"M", 99}, {"K", 64}}), 99);
 }
@@ -208,7 +219,7 @@ TEST(WgmmaMatmul, EveryResultHasOneAccumulatorAndFirstSlabsWait) {
   for (const Configuration& c : schedule().space(square(1024).context()).enumerate()) {
     const WgmmaTile tile = wgmma_tile(c);
     EXPECT_EQ(layout_fault(tile.layout()), "") << c.text();
-    EXPECT_EQ(tile.layout().thread_count(), tile.threads() - 128) << c.text();
+    EXPECT_EQ(tile.layout().thread_count(), 128 * tile.sharers()) << c.text();
     EXPECT_EQ(tile.layout().register_count(), tile.accumulators()) << c.text();
     if (tile.staged) {
       EXPECT_EQ(tile.pieces() % tile.slabs(), 0) << c.text();
@@ -221,8 +232,8 @@ TEST(WgmmaMatmul, FirstPickSuitsTheSize) {
   const auto pick = [](const KernelCase& product) {
     return ranked_configurations(schedule(), product.context(), 1).at(0).text();
   };
-  EXPECT_EQ(pick(square(4096)), "tile_m=128 tile_n=256 stages=4 staged=2 band=16");
-  EXPECT_EQ(pick(square(8192)), "tile_m=128 tile_n=256 stages=4 staged=2 band=16");
+  EXPECT_EQ(pick(square(4096)), "tile_m=128 tile_n=256 stages=4 staged=2 turns=0 band=16");
+  EXPECT_EQ(pick(square(8192)), "tile_m=128 tile_n=256 stages=4 staged=2 turns=0 band=16");
   const Configuration small = ranked_configurations(schedule(), square(512).context(), 1).at(0);
   EXPECT_LE(small.get("tile_m") * small.get("tile_n"), 64 * 64) << small.text();
 }

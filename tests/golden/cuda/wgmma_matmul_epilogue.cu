@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) ek_product(
     return {(first_row + in_band % rows) * k_tile_m, (band % 2 == 0 ? along : d_tiles_n - 1 - along) * k_tile_n};
   };
 
-  // full: a stage's bytes are in; empty: all consumers have finished with it.
+  // full: a stage's bytes are in; empty: those who multiply it have finished with it.
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < k_stages; ++stage) {
       ek_barrier_init(full + 8 * stage, 1);
