@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/epilogue.h"
 #include "codegen/cuda/linear_grid.h"
+#include "codegen/cuda/operand_tile.h"
 #include "codegen/cuda/wgmma_instruction.h"
 
 namespace einkern::codegen::cuda {
@@ -21,6 +22,8 @@ class WgmmaEmitter {
         problem_(problem),
         tile_(tile),
         band_(band),
+        a_(kernel, "a", problem.a, problem.type, tile.tile_m),
+        b_(kernel, "b", problem.b, problem.type, tile.tile_n),
         rows_(product_of_sizes(kernel, form_.m)),
         columns_(product_of_sizes(kernel, form_.n)),
         tiles_m_(core::ceil_divide(rows_, tile.tile_m)),
@@ -30,7 +33,7 @@ class WgmmaEmitter {
   }
 
   LaunchShape emit() {
-    declare_maps();
+    declare_result_map();
     declare_constants();
     emit_shared_memory();
     emit_locate();
@@ -56,19 +59,7 @@ class WgmmaEmitter {
 
   // --- what stands at the top ---
 
-  void declare_maps() {
-    const auto operand = [&](std::string_view role, const WgmmaOperand& of, int rows) {
-      // A box is at most 128 bytes wide, so contiguous rows come 64 at a time.
-      const int box_rows = of.columns_contiguous() ? rows : WgmmaTile::slab_columns;
-      const auto map = [&](int buffer) {
-        return tensor_map(of.view, problem_.type, buffer, box_rows, WgmmaTile::tile_k,
-                          core::Swizzle::span_128);
-      };
-      if (of.packed) return kernel_.scratch_map(of.packed->name, problem_.type, of.packed->bytes(), map);
-      return kernel_.tensor_map(role, of.view.tensor, map);
-    };
-    map_a_ = operand("a", problem_.a, tile_.tile_m);
-    map_b_ = operand("b", problem_.b, tile_.tile_n);
+  void declare_result_map() {
     if (!tile_.staged) return;
     map_result_ = kernel_.tensor_map("result", problem_.result->tensor, [&](int buffer) {
       return tensor_map(*problem_.result, result_type(), buffer, WgmmaTile::block_rows,
@@ -171,19 +162,6 @@ class WgmmaEmitter {
     body().close();
   }
 
-  /// A box's coordinates, in the view's order of dimensions. The batch axes must be bound.
-  std::string coordinates(const MatrixView& view, const std::string& row, const std::string& column,
-                          const std::string& batch) {
-    std::string text;
-    for (const MatrixDimension& dimension : view.dimensions) {
-      std::string at = dimension.way == MatrixWay::rows ? row : column;
-      if (dimension.way == MatrixWay::batch)
-        at = dimension.axes.size() == form_.batch.size() ? batch : emitter_.axis_text(dimension.axes[0]);
-      text += ", " + (kernel_.narrow() ? at : fmt::format("(int)({})", at));
-    }
-    return text;
-  }
-
   void bind_batch(const std::string& place) {
     if (batched()) bind_axes_from_flat(emitter_, place + ".batch", form_.batch);
   }
@@ -209,25 +187,13 @@ class WgmmaEmitter {
       body().line("const unsigned landed = full + 8 * stage, to = ring + stage * k_stage_bytes;");
       body().line("ek_barrier_wait(empty + 8 * stage, parity);");
       body().line("ek_barrier_expect(landed, k_stage_bytes);");
-      emit_loads(problem_.a.view, map_a_, "to", tile_.tile_m, "at.m", "ek_evict_last");
-      emit_loads(problem_.b.view, map_b_, "to + k_a_bytes", tile_.tile_n, "at.n", "ek_evict_first");
+      a_.emit_loads(emitter_, "to", {"at.m", "first_k", "at.batch"}, "ek_evict_last");
+      b_.emit_loads(emitter_, "to + k_a_bytes", {"at.n", "first_k", "at.batch"}, "ek_evict_first");
       advance_stage();
       body().close();
     }
     body().line("backward = !backward;");
     body().close();
-  }
-
-  void emit_loads(const MatrixView& view, const std::string& map, const std::string& to, int rows,
-                  const std::string& first_row, std::string_view policy) {
-    const int boxes = view.columns_contiguous() ? 1 : rows / WgmmaTile::slab_columns;
-    for (int box = 0; box < boxes; ++box) {
-      const int first = box * WgmmaTile::slab_columns;
-      const std::string row = box == 0 ? first_row : fmt::format("{} + {}", first_row, first);
-      const std::string place = box == 0 ? to : fmt::format("{} + {}", to, first * WgmmaTile::row_bytes);
-      body().line(fmt::format("ek_load_box({}, {}, landed, {}{});", place, map, policy,
-                              coordinates(view, row, "first_k", "at.batch")));
-    }
   }
 
   // --- a multiplying warp group ---
@@ -238,8 +204,9 @@ class WgmmaEmitter {
       body().line(fmt::format("ek_take_registers<{}>();", tile_.multiplying_registers()));
     body().line("const int thread = threadIdx.x - 128, consumer = warp_group - 1;");
     body().line("const bool leader = thread % 128 == 0;");
-    emit_descriptor("a", problem_.a.view, tile_.turns ? "ring" : "ring + consumer * k_row_blocks * 64 * 128");
-    emit_descriptor("b", problem_.b.view, "ring + k_a_bytes");
+    a_.emit_descriptor(body(), "operand_a",
+                       tile_.turns ? "ring" : "ring + consumer * k_row_blocks * 64 * 128");
+    b_.emit_descriptor(body(), "operand_b", "ring + k_a_bytes");
     const std::string_view holder = tile_.turns ? "thread % 128" : "thread";
     body().line(fmt::format("const int thread_row = {}, thread_column = {};",
                             without_parentheses(layout.row_of_thread(holder)),
@@ -282,20 +249,6 @@ class WgmmaEmitter {
     body().close();
   }
 
-  void emit_descriptor(std::string_view name, const MatrixView& view, const std::string& address) {
-    // From one group of 8 rows to the next 1024 bytes; of an operand given transposed, from one box of 64 to
-    // the next as much as a box holds.
-    const int leading = view.columns_contiguous() ? 16 : WgmmaTile::tile_k * WgmmaTile::row_bytes;
-    body().line(fmt::format("const unsigned long long operand_{} = ek_operand_descriptor({}, {}, 1024);",
-                            name, address, leading));
-  }
-
-  /// Units of 16 bytes from one step of wgmma to the next in a stage.
-  static int step_units(const MatrixView& view) {
-    return view.columns_contiguous() ? WgmmaTile::step * WgmmaTile::element_bytes / 16
-                                     : WgmmaTile::step * WgmmaTile::row_bytes / 16;
-  }
-
   void emit_products() {
     body().comment("Products: one group stays in flight; behind it the stage before is given back.");
     body().open(fmt::format("for ({0} step = 0; step < {1}; ++step)", index(), steps_));
@@ -315,7 +268,7 @@ class WgmmaEmitter {
         row_block.empty() ? "" : " + block * (k_tile_n / 2)",
         row_block.empty() ? ""
                           : fmt::format(" + block * {}", WgmmaTile::block_rows * WgmmaTile::row_bytes / 16),
-        step_units(problem_.a.view), step_units(problem_.b.view)));
+        a_.step_units(), b_.step_units()));
     if (!row_block.empty()) body().close();
     body().close();
     body().line("ek_commit_products();");
@@ -361,8 +314,9 @@ class WgmmaEmitter {
     {
       const ExpressionEmitter::Scope scope(emitter_);
       bind_batch("last");
-      body().line(fmt::format("ek_store_box(slab, {}, ek_evict_first{});", map_result_,
-                              coordinates(*problem_.result, piece_row(), piece_column(), "last.batch")));
+      body().line(fmt::format(
+          "ek_store_box(slab, {}, ek_evict_first{});", map_result_,
+          box_coordinates(emitter_, *problem_.result, {piece_row(), piece_column(), "last.batch"})));
     }
     body().close();
     body().close(";");
@@ -423,8 +377,9 @@ class WgmmaEmitter {
   const WgmmaProblem& problem_;
   const WgmmaTile& tile_;
   int band_;
+  OperandTile a_, b_;
   SizeExpression rows_, columns_, tiles_m_, tiles_n_, tiles_;
-  std::string map_a_, map_b_, map_result_, steps_, tile_count_;
+  std::string map_result_, steps_, tile_count_;
 };
 
 }  // namespace
