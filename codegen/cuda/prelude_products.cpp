@@ -51,6 +51,15 @@ static __device__ __forceinline__ unsigned long long ek_multiply_add(unsigned lo
 }
 )";
 
+// Sixteen-byte stores want four neighbouring registers, and the compiler then lays the sums out so from the
+// start, where they meet each other in the register file's banks (nvdisasm; docs/performance.md).
+constexpr std::string_view detached =
+    R"(// The value as one of its own, which need not lie where the sum lay; grids have one layer, so nothing is added.
+static __device__ __forceinline__ float ek_detached(float value) {
+  return __uint_as_float(__float_as_uint(value) | blockIdx.y);
+}
+)";
+
 }  // namespace
 
 std::vector<PreludePiece> prelude_products() {
@@ -59,6 +68,7 @@ std::vector<PreludePiece> prelude_products() {
       {"ek_commit_copies", {}, 80, commit_copies},
       {"ek_wait_copies", {}, 80, wait_copies},
       {"ek_multiply_add", {}, 0, multiply_add},
+      {"ek_detached", {}, 0, detached},
   };
 }
 

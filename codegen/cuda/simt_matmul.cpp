@@ -14,7 +14,7 @@ namespace {
 class SimtMatmulSchedule final : public Schedule {
  public:
   std::string_view name() const override { return "cuda.simt_matmul"; }
-  int version() const override { return 1; }
+  int version() const override { return 2; }
   core::Backend backend() const override { return core::Backend::cuda; }
 
   std::optional<std::string> reason_against(const KernelContext& context) const override {

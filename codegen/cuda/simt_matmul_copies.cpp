@@ -23,11 +23,15 @@ MatmulOperandWriter::MatmulOperandWriter(ExpressionEmitter& emitter, const Matmu
                                          const SimtMatmulTile& tile, MatmulNames names)
     : emitter_(emitter), kernel_(emitter.kernel()), operand_(operand), names_(std::move(names)) {
   const int rows = operand.name == "a" ? tile.block_m : tile.block_n;
-  pattern_ = *tile.copy_pattern(rows, operand.along_steps, operand.widest);
+  if (tile.turned && operand.turnable)
+    turn_ = tile.turn_pattern(rows);
+  else
+    pattern_ = *tile.copy_pattern(rows, operand.along_steps, operand.widest);
   const int pitch = tile.pitch(rows, operand.along_steps);
   pitch_ = kernel_.constant(name() + "_pitch", pitch);
   stage_ = kernel_.constant(name() + "_stage", static_cast<std::int64_t>(pitch) * tile.block_k);
   block_k_ = kernel_.constant("block_k", tile.block_k);
+  block_k_size_ = tile.block_k;
   shared_ = name() + "_shared";
   thread_row_ = name() + "_row";
   thread_step_ = name() + "_step";
@@ -63,6 +67,16 @@ std::string MatmulOperandWriter::stride_text(const LinearSteps& steps, std::stri
 void MatmulOperandWriter::declare_copies() {
   body().blank();
   const std::string upper = name() == "a" ? "A" : "B";
+  if (turn_) {
+    body().comment(
+        fmt::format("{}: neighbours lie along the sum; blocks of a tile are turned in registers, it is "
+                    "stored [step][row]",
+                    upper));
+    body().line(fmt::format("const int {} = {};", thread_row_, turn_->row_text("thread")));
+    body().line(fmt::format("const int {} = {};", thread_step_, turn_->step_text("thread")));
+    declare_turned();
+    return;
+  }
   if (operand_.along_steps)
     body().comment(
         fmt::format("{}: neighbours lie along the sum; a tile is stored transposed, [step][row]", upper));
@@ -145,6 +159,71 @@ void MatmulOperandWriter::declare_copy(const std::string& advance, const std::st
     body().line(fmt::format("ek_copy_async<{}>(to, from, left > 0);", pattern_.width));
   }
   if (!tile_advance.empty()) body().line(fmt::format("{}_from += {};", name(), tile_advance));
+  body().close(";");
+}
+
+/// Offsets of the thread's lines, held for the whole sum; rows past the edge read the last one, and nobody
+/// looks at what comes of them.
+void MatmulOperandWriter::declare_turned() {
+  const TensorId tensor{kernel_.graph().arena[operand_.factor].index};
+  const std::string row_stride = stride_text(operand_.row_steps, name() + "_row_stride");
+  const std::string lines = kernel_.constant(name() + "_lines", turn_->lines());
+  const std::string_view index = kernel_.index_type();
+  const std::string blocks =
+      turn_->blocks > 1 ? fmt::format(" + i / {} * {}", turn_->rows, turn_->advance) : "";
+  const std::string inside = turn_->rows == 1    ? ""
+                             : turn_->blocks > 1 ? fmt::format(" + i % {}", turn_->rows)
+                                                 : " + i";
+  body().line(fmt::format("{} {}_offset[{}];", index, name(), lines));
+  body().line("#pragma unroll");
+  body().open(fmt::format("for (int i = 0; i < {}; ++i)", lines));
+  body().line(fmt::format("const {} row = min({} + {}{}{}, {} - 1);", index, names_.first_row, thread_row_,
+                          blocks, inside, names_.row_count));
+  const std::string offset = joined(first_offset(), row_stride == "1" ? "row" : "row * " + row_stride);
+  body().line(fmt::format("{}_offset[i] = {};", name(), offset));
+  body().close();
+
+  body().line(
+      fmt::format("ek_vector<{}, {}> {}_line[{}];", names_.value_type, TurnPattern::steps, name(), lines));
+  body().open(fmt::format("auto load_{} = [&]({} tile)", name(), index));
+  body().line(fmt::format("const {} step = tile * {} + {};", index, block_k_, thread_step_));
+  body().line("#pragma unroll");
+  body().open(fmt::format("for (int i = 0; i < {}; ++i)", lines));
+  const bool whole = divides_axis(kernel_.context(), operand_.steps.back(), block_k_size_);
+  if (!whole || operand_.line == 1)
+    body().line(fmt::format("{}_line[i] = {{}};  // zeros past the end of the sum", name()));
+  const std::string from = fmt::format("{} + {}_offset[i] + step", kernel_.tensor(tensor), name());
+  if (operand_.line == TurnPattern::steps) {
+    const std::string guard = whole ? "" : fmt::format("if (step < {}) ", names_.step_count);
+    body().line(fmt::format("{}ek_load<4>({}_line[i], {});", guard, name(), from));
+  } else {
+    body().line("#pragma unroll");
+    body().line("for (int s = 0; s < 4; ++s)");
+    body().line(fmt::format("  if (step + s < {}) {}_line[i].element[s] = ({})[s];", names_.step_count,
+                            name(), from));
+  }
+  body().close();
+  body().close(";");
+
+  body().open(fmt::format("auto store_{} = [&]({} tile, int stage)", name(), index));
+  body().line(fmt::format("{}* to = {} + stage * {} + {} * {} + {};", names_.value_type, shared_, stage_,
+                          thread_step_, pitch_, thread_row_));
+  const bool several = turn_->blocks > 1;
+  if (several) {
+    body().line("#pragma unroll");
+    body().open(fmt::format("for (int block = 0; block < {}; ++block)", turn_->blocks));
+  }
+  body().line("#pragma unroll");
+  body().open("for (int step = 0; step < 4; ++step)");
+  body().line(fmt::format("ek_vector<{}, {}> rows;", names_.value_type, turn_->rows));
+  body().line("#pragma unroll");
+  body().line(
+      fmt::format("for (int row = 0; row < {}; ++row) rows.element[row] = {}_line[{}row].element[step];",
+                  turn_->rows, name(), several ? fmt::format("block * {} + ", turn_->rows) : ""));
+  body().line(fmt::format("ek_store<{}>(to + step * {}{}, rows);", turn_->rows, pitch_,
+                          several ? fmt::format(" + block * {}", turn_->advance) : ""));
+  body().close();
+  if (several) body().close();
   body().close(";");
 }
 
@@ -245,14 +324,14 @@ void MatmulOperandWriter::declare_staged() {
 }
 
 void MatmulOperandWriter::start(const std::string& tile, const std::string& stage) {
-  if (operand_.copied)
+  if (copied())
     body().line(fmt::format("copy_{}({}, {});", name(), tile, stage));
-  else if (block_->has_reads())
+  else if (turn_ || block_->has_reads())
     body().line(fmt::format("load_{}({});", name(), tile));
 }
 
 void MatmulOperandWriter::finish(const std::string& tile, const std::string& stage) {
-  if (!operand_.copied) body().line(fmt::format("store_{}({}, {});", name(), tile, stage));
+  if (!copied()) body().line(fmt::format("store_{}({}, {});", name(), tile, stage));
 }
 
 void MatmulOperandWriter::declare_fragments(const std::string& thread_row, int thread_rows, int lanes) {

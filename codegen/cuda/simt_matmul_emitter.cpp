@@ -59,7 +59,8 @@ class SimtMatmulEmitter {
     close_linear_grid(kernel_, grid);
     return {.grid = {grid.grid, 1, 1},
             .threads = tile_.threads(),
-            .least_blocks = tile_.resident_by_registers(kernel_.context().device, a_.copied, b_.copied),
+            .least_blocks = tile_.resident_by_registers(
+                kernel_.context().device, a_.passing_registers(tile_) + b_.passing_registers(tile_)),
             .shared_bytes = tile_.shared_bytes(a_.along_steps, b_.along_steps)};
   }
 
@@ -209,13 +210,13 @@ class SimtMatmulEmitter {
     declare("ahead", "tile + k_stages - 1");
     body().line("#pragma unroll");
     body().open("for (int step = 0; step < k_block_k; ++step)");
-    body().open("if (step == k_block_k - 1)");
-    body().comment("the next tile has come in, and the oldest stage is free");
     if (!a.copied() || !b.copied()) {
-      body().open("if (ahead < end_tile)");
+      body().open("if (step == k_block_k - 2 && ahead < end_tile)");
       for (MatmulOperandWriter* operand : {&a, &b}) operand->finish("ahead", "write_stage");
       body().close();
     }
+    body().open("if (step == k_block_k - 1)");
+    body().comment("the next tile has come in, and the oldest stage is free");
     if (copied) body().line("ek_wait_copies<k_stages - 2>();");
     body().line("__syncthreads();");
     for (const char* stage : {"read_stage", "write_stage"})
@@ -237,6 +238,11 @@ class SimtMatmulEmitter {
   void emit_stores() {
     body().blank();
     body().comment("Results.");
+    if (type_ == "float") {
+      body().line("#pragma unroll");
+      body().line(
+          "for (int i = 0; i < k_thread_m * k_thread_n; ++i) accumulator[i] = ek_detached(accumulator[i]);");
+    }
     declare("first_row", "first_m + thread_row");
     declare("first_column", "first_n + thread_column");
     emit_epilogue(emitter_, {.layout = layout_,

@@ -17,26 +17,19 @@ using Violation = std::optional<std::string>;
 /// What the rules need of a kernel, worked out once.
 struct SpaceFacts {
   int element_bytes = 4;
-  bool a_along_steps = false, b_along_steps = false;
-  int a_widest = 1, b_widest = 1;
-  bool a_copied = false, b_copied = false;
+  MatmulOperand a, b;
   core::DeviceFacts device;
 
   SimtMatmulTile tile(const Configuration& c) const { return simt_matmul_tile(c, element_bytes); }
+  int registers(const SimtMatmulTile& tile) const {
+    return tile.registers(a.passing_registers(tile) + b.passing_registers(tile));
+  }
 };
 
 SpaceFacts space_facts(const KernelContext& context) {
   const auto& form = std::get<Contraction>(context.kernel.form);
-  const MatmulOperand a = matmul_operand(context, "a", form.a, form.m);
-  const MatmulOperand b = matmul_operand(context, "b", form.b, form.n);
-  return {core::size_bytes(form.accumulator),
-          a.along_steps,
-          b.along_steps,
-          a.widest,
-          b.widest,
-          a.copied,
-          b.copied,
-          context.device};
+  return {core::size_bytes(form.accumulator), matmul_operand(context, "a", form.a, form.m),
+          matmul_operand(context, "b", form.b, form.n), context.device};
 }
 
 Violation warps_rule(const SpaceFacts&, const SimtMatmulTile& tile) {
@@ -52,7 +45,7 @@ Violation warps_rule(const SpaceFacts&, const SimtMatmulTile& tile) {
 }
 
 Violation registers_rule(const SpaceFacts& facts, const SimtMatmulTile& tile) {
-  const int needed = tile.registers(facts.a_copied, facts.b_copied);
+  const int needed = facts.registers(tile);
   const int limit = facts.device.max_registers_per_thread - 15;  // addresses vary: keep clear of spills
   if (needed > limit) return fmt::format("registers {} > {}", needed, limit);
   return std::nullopt;
@@ -66,21 +59,33 @@ Violation shape_rule(const SpaceFacts&, const SimtMatmulTile& tile) {
 }
 
 Violation copies_rule(const SpaceFacts& facts, const SimtMatmulTile& tile) {
-  const bool a = tile.copy_pattern(tile.block_m, facts.a_along_steps, facts.a_widest).has_value();
-  const bool b = tile.copy_pattern(tile.block_n, facts.b_along_steps, facts.b_widest).has_value();
-  if (a && b) return std::nullopt;
-  return fmt::format("{} threads cannot share out a tile of {} x {}", tile.threads(),
-                     a ? tile.block_n : tile.block_m, tile.block_k);
+  for (const MatmulOperand* operand : {&facts.a, &facts.b}) {
+    const int rows = operand->tile_rows(tile);
+    const bool shared_out = operand->turned(tile)
+                                ? tile.turn_pattern(rows).has_value()
+                                : tile.copy_pattern(rows, operand->along_steps, operand->widest).has_value();
+    if (!shared_out)
+      return fmt::format("{} threads cannot share out a tile of {} x {}", tile.threads(), rows, tile.block_k);
+  }
+  return std::nullopt;
+}
+
+Violation turned_rule(const SpaceFacts& facts, const SimtMatmulTile& tile) {
+  if (!tile.turned || facts.a.turnable || facts.b.turnable) return std::nullopt;
+  return "turned 1, but no operand's 4-byte elements lie one after another along the sum";
 }
 
 Violation shared_rule(const SpaceFacts& facts, const SimtMatmulTile& tile) {
-  const std::int64_t bytes = tile.shared_bytes(facts.a_along_steps, facts.b_along_steps);
+  const std::int64_t bytes = tile.shared_bytes(facts.a.along_steps, facts.b.along_steps);
   if (bytes <= facts.device.shared_bytes_per_block) return std::nullopt;
   return fmt::format("shared memory {} > {} bytes", bytes, facts.device.shared_bytes_per_block);
 }
 
 Violation stages_rule(const SpaceFacts& facts, const SimtMatmulTile& tile) {
-  if (facts.a_copied || facts.b_copied || tile.stages == 2) return std::nullopt;
+  const auto asynchronous = [&](const MatmulOperand& operand) {
+    return operand.copied && !operand.turned(tile);
+  };
+  if (asynchronous(facts.a) || asynchronous(facts.b) || tile.stages == 2) return std::nullopt;
   return fmt::format("stages {} > 2 without asynchronous copies", tile.stages);
 }
 
@@ -116,13 +121,19 @@ double issue_share(const SpaceFacts& facts, const SimtMatmulTile& tile) {
   const double products = tile.thread_m * tile.thread_n;
   const double reads = static_cast<double>(tile.thread_m + tile.thread_n) / tile.chunk();
   double copies = 0;
-  const auto add = [&](int rows, bool along_steps, int widest, bool copied) {
-    const int width = std::min(widest, 4);
+  for (const MatmulOperand* operand : {&facts.a, &facts.b}) {
+    const int rows = operand->tile_rows(tile);
+    if (operand->turned(tile)) {
+      const double lines = static_cast<double>(rows) * tile.block_k / TurnPattern::steps / tile.threads();
+      copies += (lines * 3 + std::max(lines, 4.0)) / tile.block_k;
+      continue;
+    }
+    const int width = std::min(operand->widest, 4);
     const double accesses = static_cast<double>(rows) / tile.threads() / width;
-    copies += accesses * (copied ? 5 : 8 + (along_steps ? width : 1));
-  };
-  add(tile.block_m, facts.a_along_steps, facts.a_widest, facts.a_copied);
-  add(tile.block_n, facts.b_along_steps, facts.b_widest, facts.b_copied);
+    // Copies of single elements also wait for one another (docs/performance.md).
+    const double asynchronous = width == 1 ? 9 : 5;
+    copies += accesses * (operand->copied ? asynchronous : 8 + (operand->along_steps ? width : 1));
+  }
   const double loop = 24.0 / tile.block_k;
   return products / (products * slots_per_product(tile) + reads + copies + loop);
 }
@@ -147,8 +158,11 @@ double compute_seconds(const core::DeviceFacts& device, const BlockUse& use, dou
 /// search tries different tiles before variants of one.
 double preference(const SimtMatmulTile& tile) {
   const bool large = tile.thread_m * tile.thread_n >= 128;
-  double factor = tile.columns_outer == large ? 1 : 1.02;  // which order gave fewer bank conflicts
-  if (tile.stages == 2) factor *= 1.02;
+  // Which order gave fewer bank conflicts; along the longer side of the block where operands are turned.
+  const bool columns = tile.turned ? tile.thread_m >= tile.thread_n : large;
+  double factor = tile.columns_outer == columns ? 1 : 1.02;
+  if (tile.turned && tile.block_k == 16) factor *= 1.03;
+  if (tile.stages == 2 && !tile.turned) factor *= 1.02;
   if (tile.stages == 4) factor *= 1.004;
   if (tile.band == 16) factor *= 1.002;
   if (tile.band == 4) factor *= 1.003;
@@ -171,6 +185,9 @@ ConfigurationSpace simt_matmul_space(const KernelContext& context) {
            {.name = "thread_n", .domain = {8, 16, 4}, .documentation = "columns a thread holds"},
            {.name = "stages", .domain = {3, 4, 2}, .documentation = "tiles in shared memory"},
            {.name = "splits", .domain = {1, 2, 4, 8, 16}, .documentation = "parts of the sum"},
+           {.name = "turned",
+            .domain = {0, 1},
+            .documentation = "1: operands along the sum pass through registers and are turned there"},
            {.name = "columns_outer",
             .domain = {1, 0},
             .documentation = "1: the outer product goes column by column"},
@@ -179,6 +196,7 @@ ConfigurationSpace simt_matmul_space(const KernelContext& context) {
                       {"a thread's block is at most twice as long as wide", rule(shape_rule)},
                       {"stages without asynchronous copies: 2", rule(stages_rule)},
                       {"accumulators and fragments fit the registers", rule(registers_rule)},
+                      {"what is turned lies along the sum", rule(turned_rule)},
                       {"threads share out the copies evenly", rule(copies_rule)},
                       {"stages fit shared memory", rule(shared_rule)}}};
 }
@@ -195,8 +213,8 @@ Estimate estimate_simt_matmul(const KernelContext& context, const Configuration&
   const double batch = form.batch.empty() ? 1 : extent(form.batch), m = extent(form.m), n = extent(form.n);
   const double steps = extent(form.contracted);
   const BlockUse use{.threads = tile.threads(),
-                     .registers = tile.registers(facts.a_copied, facts.b_copied),
-                     .shared_bytes = tile.shared_bytes(facts.a_along_steps, facts.b_along_steps)};
+                     .registers = facts.registers(tile),
+                     .shared_bytes = tile.shared_bytes(facts.a.along_steps, facts.b.along_steps)};
   Estimate estimate = roofline(context, use);  // bytes, operations and the hardware's limit
   const double rate = operation_rate(device, form.accumulator);
   const double bandwidth = device.copy_bytes_per_second > 0 ? device.copy_bytes_per_second : 300e9;

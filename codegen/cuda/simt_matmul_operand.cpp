@@ -78,6 +78,12 @@ std::optional<LinearSteps> flat_steps(const KernelContext& context, ExpressionId
 
 }  // namespace
 
+int MatmulOperand::passing_registers(const SimtMatmulTile& tile) const {
+  const int elements = tile_rows(tile) * tile.block_k / tile.threads();
+  if (turned(tile)) return elements + elements / TurnPattern::steps;
+  return copied ? 0 : elements * (tile.element_bytes / 4) + 16;
+}
+
 MatmulOperand matmul_operand(const KernelContext& context, std::string name, ExpressionId factor,
                              const std::vector<AxisId>& rows) {
   const auto& form = std::get<Contraction>(context.kernel.form);
@@ -98,7 +104,13 @@ MatmulOperand matmul_operand(const KernelContext& context, std::string name, Exp
   operand.copied = true;
   operand.row_steps = *row_steps;
   operand.step_steps = *step_steps;
-  if (operand.along_steps) operand.widest = 1;  // it transposes: each element goes to a row of its own
+  if (operand.along_steps) {
+    const TensorLayout& layout = layout_of(context, TensorId{node.index});
+    operand.turnable = core::size_bytes(dtype) == 4 && step_steps->size() == 1 &&
+                       step_steps->front() == std::pair<std::int64_t, int>{1, layout.unit_axis};
+    operand.line = operand.widest >= TurnPattern::steps ? TurnPattern::steps : 1;
+    operand.widest = 1;  // it transposes: each element goes to a row of its own
+  }
   return operand;
 }
 

@@ -28,8 +28,16 @@ struct MatmulOperand {
   /// values pass through registers, where conversions, guards and whole expressions are worked out.
   bool copied = false;
   LinearSteps row_steps, step_steps;  // where copied
+  /// Copied, and four-byte elements lie one after another along the sum, `lines` of them for an aligned
+  /// access: may be turned in registers instead.
+  bool turnable = false;
+  int line = 1;
 
   AxisId last_axis() const { return along_steps ? steps.back() : rows.back(); }
+  int tile_rows(const SimtMatmulTile& tile) const { return name == "a" ? tile.block_m : tile.block_n; }
+  bool turned(const SimtMatmulTile& tile) const { return tile.turned && turnable; }
+  /// Registers a thread that its elements take on their way, with their addresses and indices; an estimate.
+  int passing_registers(const SimtMatmulTile& tile) const;
 };
 
 /// `rows`: the contraction's m for a, n for b.
@@ -58,7 +66,7 @@ class MatmulOperandWriter {
   void start(const std::string& tile, const std::string& stage);
   /// Ends what `start` began; nothing where cp.async does it.
   void finish(const std::string& tile, const std::string& stage);
-  bool copied() const { return operand_.copied; }
+  bool copied() const { return operand_.copied && !turn_; }
 
   /// Declares the fragments and the lambda read_a. `thread_row`: the thread's first row in the tile.
   void declare_fragments(const std::string& thread_row, int thread_rows, int lanes);
@@ -73,6 +81,7 @@ class MatmulOperandWriter {
   std::string first_offset();
   std::string declare_advance(std::string_view suffix, const std::string& stride, const std::string& count);
   void declare_staged();
+  void declare_turned();
   StagedPlace emit_place(const std::string& slot);
   void bind_place(const StagedPlace& place);
   void emit_staged_values(const std::string& slot, const StagedPlace& place);
@@ -87,8 +96,10 @@ class MatmulOperandWriter {
   const MatmulOperand& operand_;
   MatmulNames names_;
   CopyPattern pattern_;
+  std::optional<TurnPattern> turn_;
   std::optional<VectorBlock> block_;
   std::string pitch_, stage_, block_k_;  // names of constants
+  int block_k_size_ = 0;
   std::string thread_row_, thread_step_, shared_;
 };
 

@@ -31,6 +31,15 @@ std::string CopyPattern::step_text(const std::string& thread) const {
   return text;
 }
 
+std::string TurnPattern::row_text(const std::string& thread) const {
+  const int row_lanes = 32 / step_lanes;
+  return scaled(fmt::format("({0} % {1} + {1} * ({0} / 32))", thread, row_lanes), rows);
+}
+
+std::string TurnPattern::step_text(const std::string& thread) const {
+  return fmt::format("{} % 32 / {} * {}", thread, 32 / step_lanes, steps);
+}
+
 TileLayout SimtMatmulTile::layout() const {
   const SimtTile tile{.thread_rows = thread_m,
                       .thread_columns = thread_n,
@@ -70,25 +79,34 @@ std::optional<CopyPattern> SimtMatmulTile::copy_pattern(int rows, bool along_ste
   return pattern;
 }
 
+std::optional<TurnPattern> SimtMatmulTile::turn_pattern(int rows) const {
+  TurnPattern pattern;
+  pattern.step_lanes = block_k / TurnPattern::steps;
+  const int lines = rows * pattern.step_lanes;  // of four steps, in the tile
+  if (lines % threads() != 0) return std::nullopt;
+  const int own = lines / threads();
+  pattern.rows = std::min(own, 4);
+  if (own % pattern.rows != 0) return std::nullopt;
+  pattern.blocks = own / pattern.rows;
+  pattern.advance = threads() / pattern.step_lanes * pattern.rows;
+  return pattern;
+}
+
 std::int64_t SimtMatmulTile::shared_bytes(bool a_along_steps, bool b_along_steps) const {
   const int a_stage = block_k * pitch(block_m, a_along_steps),
             b_stage = block_k * pitch(block_n, b_along_steps);
   return static_cast<std::int64_t>(stages) * (a_stage + b_stage) * element_bytes;
 }
 
-int SimtMatmulTile::registers(bool a_copied, bool b_copied) const {
+int SimtMatmulTile::registers(int passing) const {
   const int words = element_bytes / 4;
-  int registers = (thread_m * thread_n + 2 * (thread_m + thread_n)) * words + 24 + 8 * words;
-  if (!a_copied) registers += block_m * block_k / threads() * words + 16;
-  if (!b_copied) registers += block_n * block_k / threads() * words + 16;
-  return registers;
+  return (thread_m * thread_n + 2 * (thread_m + thread_n)) * words + 24 + 8 * words + passing;
 }
 
-int SimtMatmulTile::resident_by_registers(const core::DeviceFacts& device, bool a_copied,
-                                          bool b_copied) const {
-  const int rounded = (registers(a_copied, b_copied) + 7) / 8 * 8;
+int SimtMatmulTile::resident_by_registers(const core::DeviceFacts& device, int passing) const {
+  const int rounded = (registers(passing) + 7) / 8 * 8;
   const int allowed = device.registers_per_multiprocessor / (rounded * threads());
-  const int enough_threads = a_copied && b_copied ? 512 : 256;  // to ask for more led to spills
+  const int enough_threads = passing == 0 ? 512 : 256;  // to ask for more led to spills
   return std::max(1, std::min(allowed, enough_threads / threads()));
 }
 
@@ -103,6 +121,7 @@ SimtMatmulTile simt_matmul_tile(const Configuration& configuration, int element_
           .band = get("band"),
           .splits = get("splits"),
           .columns_outer = get("columns_outer") != 0,
+          .turned = get("turned") != 0,
           .element_bytes = element_bytes};
 }
 

@@ -27,6 +27,21 @@ struct CopyPattern {
   std::string step_text(const std::string& thread) const;
 };
 
+/// How one operand's tile is turned on its way through registers: a thread loads four neighbours along the
+/// summed axis of each of some rows, and stores as many of each step. Its blocks stand `advance` rows apart.
+struct TurnPattern {
+  static constexpr int steps = 4;
+  int rows = 1;    // of a block, at most 4
+  int blocks = 1;  // of a thread
+  int advance = 1;
+  int step_lanes = 2;  // threads of a warp side by side along the summed axis
+
+  int lines() const { return rows * blocks; }
+  /// C++ text of a thread's first element, from the text of its number.
+  std::string row_text(const std::string& thread) const;
+  std::string step_text(const std::string& thread) const;
+};
+
 /// The numbers of one configuration.
 struct SimtMatmulTile {
   int block_m = 128, block_n = 128, block_k = 16;
@@ -35,7 +50,8 @@ struct SimtMatmulTile {
   int band = 8;                    // tile rows that neighbouring blocks share
   int splits = 1;                  // parts of the sum, each its own block
   bool columns_outer = true;       // order of the register block: over columns, then rows
-  int element_bytes = 4;           // of the accumulator's type, in which tiles are kept
+  bool turned = false;    // operands that lie along the sum pass through registers, and are turned there
+  int element_bytes = 4;  // of the accumulator's type, in which tiles are kept
 
   /// Lanes of a warp along m; the other way along n. A warp's part is as square as can be.
   int lanes_m() const { return thread_m >= thread_n ? 4 : 8; }
@@ -52,16 +68,18 @@ struct SimtMatmulTile {
   /// The copy of a tile of `rows` rows by accesses of at most `widest` elements; nullopt if the block's
   /// threads cannot share it out evenly.
   std::optional<CopyPattern> copy_pattern(int rows, bool along_steps, int widest) const;
+  /// The same by blocks that are turned in registers.
+  std::optional<TurnPattern> turn_pattern(int rows) const;
   /// Elements from one step of the tile to the next: padded where the copy transposes, so that its writes
   /// fall into different banks.
   int pitch(int rows, bool along_steps) const { return rows + (along_steps ? chunk() : 0); }
   std::int64_t shared_bytes(bool a_along_steps, bool b_along_steps) const;
 
-  /// An estimate: accumulators, two sets of fragments and addresses; of an operand that passes through
-  /// registers also its elements on their way and the indices of its expression.
-  int registers(bool a_copied, bool b_copied) const;
+  /// An estimate: accumulators, two sets of fragments and addresses, and what `passing` elements of operands
+  /// take on their way.
+  int registers(int passing) const;
   /// Blocks on one multiprocessor that the registers allow; __launch_bounds__ asks for them.
-  int resident_by_registers(const core::DeviceFacts& device, bool a_copied, bool b_copied) const;
+  int resident_by_registers(const core::DeviceFacts& device, int passing) const;
 };
 
 SimtMatmulTile simt_matmul_tile(const Configuration& configuration, int element_bytes);

@@ -76,27 +76,32 @@ void expect_golden(const std::string& name, const Product& product, const std::s
 }
 
 TEST(SimtMatmulGolden, CopiesOfBothKinds) {
-  expect_golden(
-      "simt_matmul", square(4096),
-      "block_m=128 block_n=128 block_k=16 thread_m=16 thread_n=8 stages=3 splits=1 columns_outer=1 band=8");
+  expect_golden("simt_matmul", square(4096),
+                "block_m=128 block_n=128 block_k=16 thread_m=16 thread_n=8 stages=3 splits=1 turned=0 "
+                "columns_outer=1 band=8");
+}
+TEST(SimtMatmulGolden, TurnedInRegisters) {
+  expect_golden("simt_matmul_turned", square(4096, "sm_90a", rows_by_rows),
+                "block_m=256 block_n=128 block_k=8 thread_m=16 thread_n=8 stages=2 splits=1 turned=1 "
+                "columns_outer=1 band=8");
 }
 TEST(SimtMatmulGolden, StagedThroughRegistersWithAnEpilogue) {
   const Product product(
       "fn f(x: f16[M, K], w: f16[N, K], b: f32[N]) -> y: f16[M, N] "
       "{ y[i, j] = relu(sum(k) x[i, k] * w[j, k] + b[j]) }",
       {{1024, 1024}, {1024, 1024}, {1024}}, "sm_75");
-  expect_golden(
-      "simt_matmul_staged", product,
-      "block_m=128 block_n=64 block_k=16 thread_m=8 thread_n=8 stages=2 splits=1 columns_outer=0 band=8");
+  expect_golden("simt_matmul_staged", product,
+                "block_m=128 block_n=64 block_k=16 thread_m=8 thread_n=8 stages=2 splits=1 turned=0 "
+                "columns_outer=0 band=8");
 }
 TEST(SimtMatmulGolden, SumInParts) {
   const Product product(
       "fn f(a: f64[B, M, K], b: f64[B, K, N]) -> y: f64[B, M, N] "
       "{ y[s, i, j] = sum(k) a[s, i, k] * b[s, k, j] }",
       {{2, 100, 5000}, {2, 5000, 101}}, "sm_80");
-  expect_golden(
-      "simt_matmul_parts", product,
-      "block_m=64 block_n=64 block_k=8 thread_m=4 thread_n=4 stages=4 splits=4 columns_outer=0 band=4");
+  expect_golden("simt_matmul_parts", product,
+                "block_m=64 block_n=64 block_k=8 thread_m=4 thread_n=4 stages=4 splits=4 turned=0 "
+                "columns_outer=0 band=4");
 }
 
 TEST(SimtMatmul, RulesSayBothNumbers) {
@@ -106,28 +111,36 @@ TEST(SimtMatmul, RulesSayBothNumbers) {
   };
   EXPECT_THAT(violation(product,
                         "block_m=32 block_n=32 block_k=16 thread_m=8 thread_n=8 stages=3 splits=1 "
-                        "columns_outer=1 band=8"),
+                        "turned=0 columns_outer=1 band=8"),
               ::testing::HasSubstr("block_n 32 is no multiple"));
   EXPECT_THAT(violation(product,
                         "block_m=256 block_n=256 block_k=8 thread_m=8 thread_n=8 stages=3 splits=1 "
-                        "columns_outer=1 band=8"),
+                        "turned=0 columns_outer=1 band=8"),
               ::testing::HasSubstr("threads 1024 > 256"));
   EXPECT_THAT(violation(product,
                         "block_m=256 block_n=256 block_k=8 thread_m=16 thread_n=16 stages=3 splits=1 "
-                        "columns_outer=1 band=8"),
+                        "turned=0 columns_outer=1 band=8"),
               ::testing::HasSubstr("registers 352 > 240"));
   EXPECT_THAT(violation(product,
                         "block_m=128 block_n=128 block_k=16 thread_m=16 thread_n=4 stages=3 splits=1 "
-                        "columns_outer=1 band=8"),
+                        "turned=0 columns_outer=1 band=8"),
               ::testing::HasSubstr("thread_m and thread_n 16 > 2 x 4"));
   EXPECT_THAT(violation(old,
                         "block_m=128 block_n=128 block_k=16 thread_m=8 thread_n=8 stages=3 splits=1 "
-                        "columns_outer=1 band=8"),
+                        "turned=0 columns_outer=1 band=8"),
               ::testing::HasSubstr("stages 3 > 2 without asynchronous copies"));
+  EXPECT_THAT(violation(product,
+                        "block_m=128 block_n=128 block_k=8 thread_m=8 thread_n=8 stages=2 splits=1 turned=1 "
+                        "columns_outer=1 band=8"),
+              ::testing::IsEmpty());
+  EXPECT_THAT(violation(square(1024, "sm_90a", source_of("k, i", "k, j", "f32")),
+                        "block_m=128 block_n=128 block_k=8 thread_m=8 thread_n=8 stages=2 splits=1 turned=1 "
+                        "columns_outer=1 band=8"),
+              ::testing::HasSubstr("turned 1, but no operand"));
   const Product ada = square(1024, "sm_89", source_of("i, k", "k, j", "f64"));
   EXPECT_THAT(violation(ada,
                         "block_m=128 block_n=128 block_k=16 thread_m=8 thread_n=8 stages=4 splits=1 "
-                        "columns_outer=1 band=8"),
+                        "turned=0 columns_outer=1 band=8"),
               ::testing::HasSubstr("shared memory 132096 > 101376 bytes"));
 }
 

@@ -142,6 +142,8 @@ extern "C" __global__ void __launch_bounds__(128, 2) ek_product(
   }
 
   // Results.
+  #pragma unroll
+  for (int i = 0; i < k_thread_m * k_thread_n; ++i) accumulator[i] = ek_detached(accumulator[i]);
   const int first_row = first_m + thread_row;
   const int first_column = first_n + thread_column;
   #pragma unroll

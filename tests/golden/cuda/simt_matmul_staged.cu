@@ -139,12 +139,12 @@ extern "C" __global__ void __launch_bounds__(128, 2) ek_product(
     const int ahead = tile + k_stages - 1;
     #pragma unroll
     for (int step = 0; step < k_block_k; ++step) {
+      if (step == k_block_k - 2 && ahead < end_tile) {
+        store_a(ahead, write_stage);
+        store_b(ahead, write_stage);
+      }
       if (step == k_block_k - 1) {
         // the next tile has come in, and the oldest stage is free
-        if (ahead < end_tile) {
-          store_a(ahead, write_stage);
-          store_b(ahead, write_stage);
-        }
         __syncthreads();
         read_stage = read_stage == k_stages - 1 ? 0 : read_stage + 1;
         write_stage = write_stage == k_stages - 1 ? 0 : write_stage + 1;
@@ -162,6 +162,8 @@ extern "C" __global__ void __launch_bounds__(128, 2) ek_product(
   }
 
   // Results.
+  #pragma unroll
+  for (int i = 0; i < k_thread_m * k_thread_n; ++i) accumulator[i] = ek_detached(accumulator[i]);
   const int first_row = first_m + thread_row;
   const int first_column = first_n + thread_column;
   #pragma unroll
