@@ -11,7 +11,10 @@
 #include "cli/terminal.h"
 #include "codegen/reference/compare.h"
 #include "codegen/reference/evaluator.h"
+#include "engine/element_checks.h"
 #include "engine/face_access.h"
+#include "engine/switches.h"
+#include "engine/tune.h"
 
 namespace einkern::cli {
 namespace {
@@ -47,6 +50,19 @@ core::Result<reference::BoundedResults> evaluate(const Problem& problem,
     arguments.scalars[{static_cast<std::int32_t>(i)}] = {type, number, integer};
   }
   return reference::evaluate_with_bounds(function, problem.binding, arguments, limit);
+}
+
+/// What EINKERN_CHECK=1 finds in the inputs, on the reference.
+core::Result<void> check_elements(const Problem& problem, const std::vector<reference::HostTensor>& inputs) {
+  const auto checks = dsl::make_element_checks(*problem.function);
+  if (!checks) return {};
+  Problem checking = problem;
+  checking.function = checks->function;
+  EINKERN_TRY(checking.binding, engine::bind_call(*checks->function, problem.call));
+  EINKERN_TRY(const auto results, evaluate(checking, inputs, 1e15));
+  std::vector<std::int64_t> found;
+  for (dsl::TensorId id : checks->function->results) found.push_back(results.values.at(id).integers.front());
+  return dsl::judge_elements(*checks, found, problem.binding.dims);
 }
 
 /// Compares the results (and inout tensors) with the reference evaluator's.
@@ -136,6 +152,10 @@ int run_on_reference(const RunOptions& options, const Problem& problem) {
   const ProblemTensors tensors = make_tensors(problem, cpu);
   std::vector<reference::HostTensor> inputs;
   for (const Tensor& input : tensors.inputs) inputs.push_back(host_tensor(input));
+  const auto switches = engine::read_switches();
+  if (!switches) return report(switches.error());
+  if (switches->check_elements)
+    if (const auto fault = check_elements(problem, inputs); !fault) return report(fault.error());
   const auto results = evaluate(problem, inputs, 1e15);
   if (!results) return report(results.error());
   std::vector<Tensor> outputs;
@@ -185,6 +205,17 @@ int run_on_device(const RunOptions& options, const Problem& problem) {
   std::vector<reference::HostTensor> inputs;
   for (const Tensor& input : tensors.inputs)
     if (wants_check) inputs.push_back(host_tensor(input));
+  const auto switches = engine::read_switches();
+  if (!switches) return report(switches.error());
+  if (switches->check_elements) {
+    const auto fault = engine::check_elements(*problem.function, tensors.call, *runtime,
+                                              detail::process_builder(), autotune::process_records());
+    if (!fault) return report(fault.error());
+  }
+  if (switches->tune)
+    if (const auto tuned = engine::tune_unseen(*problem.function, problem.plans, tensors.call, runtime);
+        !tuned)
+      return report(tuned.error());
   const auto prepared =
       engine::prepare_call(*problem.function, problem.plans, tensors.call, *runtime,
                            detail::process_builder(), autotune::process_records(),

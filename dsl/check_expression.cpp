@@ -252,7 +252,11 @@ Value FunctionChecker::read_formula(const Formula& formula, const std::vector<Ex
   const DType type = arena()[element].type;
   const ExpressionId zero =
       core::is_float(type) ? arena().constant_float(type, 0) : arena().constant_integer(type, 0);
-  return Value::typed(arena(), arena().apply(Op::where, type, {*inside, element, otherwise.value_or(zero)}));
+  // Marked as a gather, for make_element_checks: nothing else tells such a choice from one that was written.
+  return Value::typed(arena(), arena().intern({.op = Op::where,
+                                               .type = type,
+                                               .guard = guard == Guard::gather ? guard : Guard::proven,
+                                               .operands = {*inside, element, otherwise.value_or(zero)}}));
 }
 
 /// The expression with those reads made gathers whose indices have become data-dependent.

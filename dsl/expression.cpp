@@ -218,7 +218,8 @@ class Substituter {
  private:
   ExpressionId rewrite_operands(Expression e) {
     for (ExpressionId& operand : e.operands) operand = rewrite(operand);
-    if (e.op >= first_scalar_op) return arena_.apply(e.op, e.type, std::move(e.operands));
+    if (e.op >= first_scalar_op && e.guard == Guard::proven)
+      return arena_.apply(e.op, e.type, std::move(e.operands));
     return arena_.intern(std::move(e));
   }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "codegen/plan/plan.h"
+#include "dsl/element_checks.h"
 #include "dsl/program.h"
 #include "einkern/einkern.hpp"
 #include "engine/call.h"
@@ -48,11 +49,14 @@ struct FunctionState {
   Device device;
   /// Instances by element types, each with its prepared calls; guarded by `mutex`.
   struct Instance {
+    explicit Instance(std::shared_ptr<const dsl::Function> of);
     std::shared_ptr<const dsl::Function> function;
     std::vector<codegen::Plan> plans;
     std::shared_mutex mutex;
     std::map<std::string, std::shared_ptr<const engine::PreparedCall>, std::less<>>
-        prepared;  // by layout_key
+        prepared;                              // by layout_key; guarded by `mutex`, as is what follows
+    std::optional<dsl::ElementChecks> checks;  // once EINKERN_CHECK asks for them, if there are any
+    std::shared_ptr<Instance> checking;        // their function
   };
   std::mutex mutex;
   std::map<dsl::TypeBinding, std::shared_ptr<Instance>> instances;

@@ -28,8 +28,7 @@ Results run(FunctionState& state, const MatchedArguments& arguments, Stream stre
     names.push_back(function[result].name);
     resolved.call.outputs.push_back(Access::place(tensors.back()));
   }
-  unwrap(engine::check_overlap(function, resolved.call));
-  unwrap(engine::launch_call(*prepared_call(resolved, stream), function, resolved.call, {}, {stream.handle}));
+  launch(resolved, stream);
   return {std::move(names), std::move(tensors)};
 }
 
@@ -57,11 +56,7 @@ Results Function::call_named(NamedArguments arguments, Stream stream) const {
 
 void Function::call_into(const std::vector<Tensor>& outputs, const std::vector<Argument>& arguments,
                          Stream stream) const {
-  const ResolvedCall resolved =
-      resolve_call(*state_, match_positional(signature_of(*state_), arguments), outputs);
-  unwrap(engine::check_overlap(*resolved.instance->function, resolved.call));
-  unwrap(engine::launch_call(*prepared_call(resolved, stream), *resolved.instance->function, resolved.call,
-                             {}, {stream.handle}));
+  launch(resolve_call(*state_, match_positional(signature_of(*state_), arguments), outputs), stream);
 }
 
 void Function::prepare(const std::vector<Argument>& arguments) const {

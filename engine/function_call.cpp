@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include "codegen/plan/plan.h"
+#include "engine/element_checks.h"
 #include "engine/face_access.h"
+#include "engine/switches.h"
+#include "engine/tune.h"
 
 namespace einkern::detail {
 namespace {
@@ -80,15 +83,43 @@ std::shared_ptr<FunctionState::Instance> instance_of(FunctionState& state, const
   const std::lock_guard lock(state.mutex);
   auto& instance = state.instances[types];
   if (!instance) {
-    auto made = std::make_shared<FunctionState::Instance>();
-    made->function = unwrap(Access::program(state.program).instantiate(state.name, types));
-    made->plans = codegen::make_plans(made->function);
-    instance = std::move(made);
+    instance = std::make_shared<FunctionState::Instance>(
+        unwrap(Access::program(state.program).instantiate(state.name, types)));
   }
   return instance;
 }
 
+/// The function of an instance's checks; null if its data can do no harm.
+std::shared_ptr<FunctionState::Instance> checking_instance(FunctionState::Instance& instance) {
+  const std::unique_lock lock(instance.mutex);
+  if (!instance.checks) {
+    instance.checks = dsl::make_element_checks(*instance.function).value_or(dsl::ElementChecks{});
+    if (instance.checks->function)
+      instance.checking = std::make_shared<FunctionState::Instance>(instance.checks->function);
+  }
+  return instance.checking;
+}
+
+void check_elements(const ResolvedCall& resolved, Stream stream) {
+  const auto checking = checking_instance(*resolved.instance);
+  if (!checking) return;
+  const auto device = Access::runtime(resolved.device);
+  if (unwrap(device->is_capturing({stream.handle})))
+    throw UsageError(
+        fmt::format("EINKERN_CHECK waits for what it finds in the data of {}, which cannot be while a stream "
+                    "is captured: "
+                    "unset it, or call outside of the capture",
+                    resolved.instance->function->name));
+  const dsl::ElementChecks& checks = *resolved.instance->checks;
+  const ResolvedCall call{checking, engine::call_of_checks(checks, resolved.call), resolved.device};
+  unwrap(engine::run_checks(checks, *prepared_call(call, stream, Unseen::taken_at_once), call.call, *device,
+                            {stream.handle}));
+}
+
 }  // namespace
+
+FunctionState::Instance::Instance(std::shared_ptr<const dsl::Function> of)
+    : function(std::move(of)), plans(codegen::make_plans(function)) {}
 
 MatchedArguments match_positional(const dsl::Signature& signature, const std::vector<Argument>& arguments) {
   if (arguments.size() > signature.parameters.size())
@@ -161,7 +192,8 @@ ResolvedCall resolve_call(FunctionState& state, const MatchedArguments& argument
   return resolved;
 }
 
-std::shared_ptr<const engine::PreparedCall> prepared_call(const ResolvedCall& resolved, Stream stream) {
+std::shared_ptr<const engine::PreparedCall> prepared_call(const ResolvedCall& resolved, Stream stream,
+                                                          Unseen unseen) {
   FunctionState::Instance& instance = *resolved.instance;
   const std::string key = layout_key(resolved.call);
   {
@@ -175,6 +207,8 @@ std::shared_ptr<const engine::PreparedCall> prepared_call(const ResolvedCall& re
         "{} has no kernels for these shapes yet, and none can be compiled while a stream is captured: "
         "call prepare() with such arguments before",
         instance.function->name));
+  if (unseen == Unseen::tuned_if_asked && unwrap(engine::read_switches()).tune)
+    unwrap(engine::tune_unseen(*instance.function, instance.plans, resolved.call, device));
   auto prepared = unwrap(engine::prepare_call(*instance.function, instance.plans, resolved.call, *device,
                                               process_builder(), autotune::process_records(), {}));
   for (std::size_t i = 0; i < resolved.call.outputs.size(); ++i)
@@ -182,6 +216,13 @@ std::shared_ptr<const engine::PreparedCall> prepared_call(const ResolvedCall& re
       throw ShapeError(fmt::format("the output {} has another shape than the result", i));
   const std::unique_lock lock(instance.mutex);
   return instance.prepared.emplace(key, std::move(prepared)).first->second;
+}
+
+void launch(const ResolvedCall& resolved, Stream stream) {
+  const dsl::Function& function = *resolved.instance->function;
+  unwrap(engine::check_overlap(function, resolved.call));
+  if (unwrap(engine::read_switches()).check_elements) check_elements(resolved, stream);
+  unwrap(engine::launch_call(*prepared_call(resolved, stream), function, resolved.call, {}, {stream.handle}));
 }
 
 }  // namespace einkern::detail

@@ -27,8 +27,17 @@ struct ResolvedCall {
 ResolvedCall resolve_call(FunctionState& state, const MatchedArguments& arguments,
                           const std::vector<Tensor>& outputs);
 
+/// What becomes of shapes without tuning records.
+enum class Unseen {
+  tuned_if_asked,  // by EINKERN_TUNE=on
+  taken_at_once,   // by the nearest record or the cost model
+};
 /// The prepared call of these shapes and layouts; made at first use, once.
-std::shared_ptr<const engine::PreparedCall> prepared_call(const ResolvedCall& resolved, Stream stream);
+std::shared_ptr<const engine::PreparedCall> prepared_call(const ResolvedCall& resolved, Stream stream,
+                                                          Unseen unseen = Unseen::tuned_if_asked);
+
+/// Checks that the call's memory does not overlap and, if EINKERN_CHECK says so, its data; then launches it.
+void launch(const ResolvedCall& resolved, Stream stream);
 
 /// Where the function runs: as `.on` says, else where its first tensor argument lies, else on the best
 /// device.

@@ -21,4 +21,9 @@ core::Result<std::vector<autotune::TuneOutcome>> tune_call(const dsl::Function& 
                                                            const autotune::TuneOptions& options,
                                                            const autotune::ProgressHandler& progress);
 
+/// EINKERN_TUNE=on: tunes a call whose kernels have no record for its sizes, as long as the tuner's defaults
+/// say; of several threads one at a time.
+core::Result<void> tune_unseen(const dsl::Function& function, const std::vector<codegen::Plan>& plans,
+                               const Call& call, const std::shared_ptr<runtime::Device>& device);
+
 }  // namespace einkern::engine

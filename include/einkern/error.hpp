@@ -30,7 +30,7 @@ class EINKERN_API CompileError : public Error {
   std::string json_;
 };
 
-/// Arguments whose shapes, types or memory do not fit the function.
+/// Arguments whose shapes, types or memory do not fit the function; with EINKERN_CHECK=1 their values too.
 class EINKERN_API ShapeError : public Error {
  public:
   using Error::Error;

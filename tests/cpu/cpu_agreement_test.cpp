@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cpu/run_on_cpu.h"
+#include "tests/support/element_checks.h"
 #include "tests/support/random_program.h"
 #include "tests/support/shared_cases.h"
 
@@ -20,6 +21,14 @@ TEST_P(CpuSharedCases, Hold) {
 INSTANTIATE_TEST_SUITE_P(Table, CpuSharedCases,
                          ::testing::Range<std::size_t>(0, testing::shared_cases().size()),
                          [](const auto& each) { return testing::shared_cases()[each.param].name; });
+
+class CpuElementChecks : public ::testing::TestWithParam<std::size_t> {};
+TEST_P(CpuElementChecks, FindTheFault) {
+  EXPECT_EQ(testing::check_element_case(testing::element_cases()[GetParam()], testing::on_cpu()), "");
+}
+INSTANTIATE_TEST_SUITE_P(Table, CpuElementChecks,
+                         ::testing::Range<std::size_t>(0, testing::element_cases().size()),
+                         [](const auto& each) { return testing::element_cases()[each.param].name; });
 
 TEST(CpuRandomPrograms, AgreeWithTheReference) {
   int failures = 0;

@@ -4,6 +4,7 @@
 
 #include "tests/cuda/run_emulated.h"
 #include "tests/support/conformance.h"
+#include "tests/support/element_checks.h"
 #include "tests/support/random_program.h"
 #include "tests/support/semantics.h"
 #include "tests/support/shared_cases.h"
@@ -45,6 +46,14 @@ TEST(EmulatedSharedCases, AreRight) {
   testing::expect_emulated(
       testing::shared_cases().size(), [](std::size_t i) { return EmulationOptions{.candidate = i * 7}; },
       [](std::size_t i, const RunCase& run) { return check_shared_case(testing::shared_cases()[i], run); });
+}
+
+TEST(EmulatedElementChecks, FindTheFault) {
+  testing::expect_emulated(
+      testing::element_cases().size(), [](std::size_t) { return EmulationOptions{}; },
+      [](std::size_t i, const RunCase& run) {
+        return testing::check_element_case(testing::element_cases()[i], run);
+      });
 }
 
 TEST(EmulatedRandomPrograms, AgreeWithTheReference) {
