@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,6 +38,10 @@ struct FakeDriverState {
   std::map<std::string, int> failures;  // by exported symbol: the status it gives instead of doing anything
   std::int64_t memory_limit = std::int64_t{1} << 30;
   bool capturing = false;
+  /// If set, it runs every launched kernel, and then nothing but memory is recorded: the fake may be used
+  /// from many threads at once, and launches that allocate nothing meet no lock in it that would hide a race.
+  /// A tensor map is then 16 words of its address.
+  std::function<void(void** parameters)> run_kernel;
 
   std::vector<FakeLaunch> launches;
   std::vector<FakeTensorMap> tensor_maps;
