@@ -158,8 +158,8 @@ double compute_seconds(const core::DeviceFacts& device, const BlockUse& use, dou
 /// search tries different tiles before variants of one.
 double preference(const SimtMatmulTile& tile) {
   const bool large = tile.thread_m * tile.thread_n >= 128;
-  // Which order gave fewer bank conflicts; along the longer side of the block where operands are turned.
-  const bool columns = tile.turned ? tile.thread_m >= tile.thread_n : large;
+  // Which order gave fewer bank conflicts: the inner loop goes along the longer side of the block.
+  const bool columns = tile.turned ? tile.thread_m >= tile.thread_n : large && tile.thread_m > tile.thread_n;
   double factor = tile.columns_outer == columns ? 1 : 1.02;
   if (tile.turned && tile.block_k == 16) factor *= 1.03;
   if (tile.stages == 2 && !tile.turned) factor *= 1.02;
