@@ -1,6 +1,9 @@
 #include "runtime/kernel_builder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace einkern::runtime {
@@ -13,7 +16,7 @@ core::Error cancelled() {
 }  // namespace
 
 KernelBuilder::KernelBuilder(KernelCache* cache, int threads)
-    : cache_(cache), thread_limit_(static_cast<std::size_t>(std::max(threads, 1))) {}
+    : cache_(cache), thread_limit_(static_cast<std::size_t>(std::max(threads, 1))), process_(getpid()) {}
 
 KernelBuilder::~KernelBuilder() {
   cancel_waiting();
@@ -21,13 +24,14 @@ KernelBuilder::~KernelBuilder() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  work_arrived_.notify_all();
+  work_arrived_->notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
 std::pair<std::shared_ptr<KernelBuilder::Job>, bool> KernelBuilder::join_or_begin(const core::Key& key) {
   std::string bytes = key.bytes();
   const std::lock_guard lock(mutex_);
+  leave_parent();
   if (const auto running = jobs_.find(bytes); running != jobs_.end()) return {running->second, false};
   auto job = std::make_shared<Job>();
   job->key = bytes;
@@ -75,20 +79,45 @@ std::shared_future<BuiltKernel> KernelBuilder::submit(const core::Key& key, Comp
   auto [job, ours] = join_or_begin(key);
   if (!ours) return job->future;
   job->compile = std::move(compile);
-  {
-    const std::lock_guard lock(mutex_);
-    waiting_.emplace_back(key, job);
-    if (idle_threads_ < waiting_.size() && threads_.size() < thread_limit_)
-      threads_.emplace_back([this] { work(); });
+  std::unique_lock lock(mutex_);
+  waiting_.emplace_back(key, job);
+  if (has_thread_for_waiting()) {
+    lock.unlock();
+    work_arrived_->notify_one();
+  } else {
+    waiting_.pop_back();
+    lock.unlock();
+    run(key, *job, job->compile);
   }
-  work_arrived_.notify_one();
   return job->future;
+}
+
+bool KernelBuilder::has_thread_for_waiting() {
+  if (idle_threads_ < waiting_.size() && threads_.size() < thread_limit_) try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // The system gives no more threads; those there are do the work.
+    }
+  return !threads_.empty();
+}
+
+void KernelBuilder::leave_parent() {
+  if (process_ == getpid()) return;
+  process_ = getpid();
+  for (std::thread& thread : threads_) thread.detach();
+  threads_.clear();
+  idle_threads_ = 0;
+  jobs_.clear();
+  waiting_.clear();
+  static_cast<void>(work_arrived_.release());  // its destructor would wait for the parent's threads
+  work_arrived_ = std::make_unique<std::condition_variable>();
 }
 
 void KernelBuilder::cancel_waiting() {
   std::deque<std::pair<core::Key, std::shared_ptr<Job>>> dropped;
   {
     const std::lock_guard lock(mutex_);
+    leave_parent();
     dropped.swap(waiting_);
   }
   for (auto& [key, job] : dropped) finish(*job, cancelled());
@@ -98,7 +127,7 @@ void KernelBuilder::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_threads_;
-    work_arrived_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+    work_arrived_->wait(lock, [&] { return stopping_ || !waiting_.empty(); });
     --idle_threads_;
     if (waiting_.empty()) return;  // stopping
     auto [key, job] = std::move(waiting_.front());

@@ -1,6 +1,8 @@
 // Compiled kernels by key: from this process, from the disk, or compiled, each at most once at a time.
 #pragma once
 
+#include <sys/types.h>
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -23,7 +25,8 @@ using BuiltKernel = core::Result<std::shared_ptr<const CompiledKernel>>;
 using CompileFunction = std::function<core::Result<CompiledKernel>()>;
 
 /// Builds kernels on the caller's thread or on its own threads. Calls for one key share one compilation, no
-/// lock is held while a compiler runs, and a failure is told to all who wait for it and then forgotten.
+/// lock is held while a compiler runs, and a failure is told to all who wait for it and then forgotten. A
+/// process made by fork() builds with threads of its own.
 class KernelBuilder {
  public:
   /// `cache` may be null. `threads` of its own are started when first needed.
@@ -36,7 +39,8 @@ class KernelBuilder {
 
   /// Builds on this thread, unless another is at it already.
   BuiltKernel build(const core::Key& key, const CompileFunction& compile);
-  /// Builds on a thread of the builder, in the order of the calls.
+  /// Builds on a thread of the builder, in the order of the calls; here and now if the system gives no
+  /// thread.
   std::shared_future<BuiltKernel> submit(const core::Key& key, CompileFunction compile);
   /// Forgets submitted work that has not begun: its futures give an error.
   void cancel_waiting();
@@ -54,11 +58,17 @@ class KernelBuilder {
   BuiltKernel find_or_compile(const core::Key& key, const CompileFunction& compile);
   void finish(Job& job, BuiltKernel result);
   void work();
+  /// Starts a thread if there is work for one more; false if there is none at all. Under the mutex.
+  bool has_thread_for_waiting();
+  /// In a process made by fork() the threads, and what they were at, exist in the parent alone: begins anew.
+  /// Under the mutex.
+  void leave_parent();
 
   KernelCache* cache_;
   std::size_t thread_limit_;
   std::mutex mutex_;
-  std::condition_variable work_arrived_;
+  std::unique_ptr<std::condition_variable> work_arrived_ = std::make_unique<std::condition_variable>();
+  pid_t process_;                                                     // whose threads these are
   bool stopping_ = false;                                             // guarded by mutex_, as are all below
   std::map<std::string, std::shared_ptr<Job>> jobs_;                  // by key bytes, not yet finished
   std::map<std::string, std::weak_ptr<const CompiledKernel>> built_;  // as long as somebody holds them

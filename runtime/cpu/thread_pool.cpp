@@ -69,6 +69,7 @@ ThreadPool::ThreadPool(int threads) : process_(getpid()) {
 ThreadPool::~ThreadPool() {
   if (getpid() != process_) {  // a forked child: the workers exist in the parent only
     for (std::thread& worker : workers_) worker.detach();
+    static_cast<void>(conditions_.release());  // their destructors would wait for the parent's threads
     return;
   }
   {
@@ -76,7 +77,7 @@ ThreadPool::~ThreadPool() {
     stopping_ = true;
     arrivals_.fetch_add(1, std::memory_order_release);
   }
-  work_arrived_.notify_all();
+  conditions_->work_arrived.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
 
@@ -115,11 +116,11 @@ bool ThreadPool::run(Body body, const void* context, std::int64_t tasks, std::in
     loops_.push_back(&loop);
     arrivals_.fetch_add(1, std::memory_order_release);
   }
-  work_arrived_.notify_all();
+  conditions_->work_arrived.notify_all();
   take_pieces(loop, scratch);
   std::unique_lock lock(mutex_);
   std::erase(loops_, &loop);
-  helper_left_.wait(lock, [&] { return loop.helpers == 0; });
+  conditions_->helper_left.wait(lock, [&] { return loop.helpers == 0; });
   --depth;
   return true;
 }
@@ -140,9 +141,9 @@ void ThreadPool::work() {
       void* memory = scratch.at_least(loop->scratch_bytes);
       if (memory != nullptr || loop->scratch_bytes == 0) take_pieces(*loop, memory);
       lock.lock();
-      if (--loop->helpers == 0) helper_left_.notify_all();
+      if (--loop->helpers == 0) conditions_->helper_left.notify_all();
       if (memory == nullptr && loop->scratch_bytes > 0)
-        work_arrived_.wait(lock);  // leaves this loop to others
+        conditions_->work_arrived.wait(lock);  // leaves this loop to others
       continue;
     }
     std::uint32_t seen = arrivals_.load(std::memory_order_acquire);
@@ -150,7 +151,7 @@ void ThreadPool::work() {
     for (int poll = 0; poll < polls_before_sleep && arrivals_.load(std::memory_order_acquire) == seen; ++poll)
       pause_briefly();
     lock.lock();
-    work_arrived_.wait(lock, [&] { return stopping_ || waiting_loop() != nullptr; });
+    conditions_->work_arrived.wait(lock, [&] { return stopping_ || waiting_loop() != nullptr; });
   }
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -39,7 +40,10 @@ class ThreadPool {
   Loop* waiting_loop();
 
   std::mutex mutex_;
-  std::condition_variable work_arrived_, helper_left_;
+  struct Conditions {
+    std::condition_variable work_arrived, helper_left;
+  };
+  std::unique_ptr<Conditions> conditions_ = std::make_unique<Conditions>();
   std::vector<Loop*> loops_;  // that still have pieces; guarded by mutex_
   bool stopping_ = false;     // guarded by mutex_
   std::atomic<std::uint32_t> arrivals_{0};

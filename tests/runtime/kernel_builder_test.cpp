@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <latch>
@@ -50,6 +53,55 @@ TEST(KernelBuilder, CompilesDifferentKeysAtTheSameTime) {
     }));
   EXPECT_EQ((*futures[0].get())->artifact.code, "a");
   EXPECT_EQ((*futures[1].get())->artifact.code, "b");
+}
+
+TEST(KernelBuilder, CompilesHereWhereTheSystemGivesNoThreads) {
+  pthread_attr_t usual, impossible;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  pthread_attr_init(&impossible);
+  pthread_attr_setstacksize(&impossible, std::size_t{1} << 47);  // more than there are addresses
+  ASSERT_EQ(pthread_setattr_default_np(&impossible), 0);
+  {
+    KernelBuilder builder(nullptr, 2);
+    std::thread::id compiled_by;
+    const auto compile = [&] {
+      compiled_by = std::this_thread::get_id();
+      return kernel_of("code");
+    };
+    EXPECT_EQ((*builder.submit(key_of("a"), compile).get())->artifact.code, "code");
+    EXPECT_EQ(compiled_by, std::this_thread::get_id());
+    ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
+    EXPECT_EQ((*builder.submit(key_of("b"), compile).get())->artifact.code, "code");
+    EXPECT_NE(compiled_by, std::this_thread::get_id());
+  }
+  pthread_attr_destroy(&impossible);
+  pthread_attr_destroy(&usual);
+}
+
+TEST(KernelBuilder, AForkedChildBuildsForItself) {
+  auto builder = std::make_unique<KernelBuilder>(nullptr, 2);
+  const auto code = [&](const char* key, std::string text) {
+    return (*builder->submit(key_of(key), [text = std::move(text)] { return kernel_of(text); }).get())
+        ->artifact.code;
+  };
+  ASSERT_EQ(code("a", "the parent's"), "the parent's");
+  std::latch forked(1);
+  const auto pending = builder->submit(key_of("b"), [&] {
+    forked.wait();
+    return kernel_of("the parent's");
+  });
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);  // ends it if it waits for a thread that is not there
+    const bool right = code("b", "the child's") == "the child's" && code("c", "new") == "new";
+    builder.reset();  // as exit() does
+    _exit(right ? 0 : 1);
+  }
+  forked.count_down();
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ((*pending.get())->artifact.code, "the parent's");
 }
 
 TEST(KernelBuilder, TellsAFailureAndForgetsIt) {
