@@ -16,7 +16,7 @@ const dsl::Signature& signature_of(const FunctionState& state) {
 }
 
 Results run(FunctionState& state, const MatchedArguments& arguments, Stream stream) {
-  ResolvedCall resolved = resolve_call(state, arguments, {});
+  ResolvedCall resolved = resolve_call(state, arguments, {}, stream);
   const dsl::Function& function = *resolved.instance->function;
   // Shapes first: outputs are allocated dense, which is what their layout key then says.
   const dsl::Binding binding = unwrap(engine::bind_call(function, resolved.call));
@@ -34,7 +34,7 @@ Results run(FunctionState& state, const MatchedArguments& arguments, Stream stre
 
 /// The call as `prepare`, `explain` and `tune` see it: results dense, in no memory yet.
 ResolvedCall resolve_dry(FunctionState& state, const std::vector<Argument>& arguments) {
-  ResolvedCall resolved = resolve_call(state, match_positional(signature_of(state), arguments), {});
+  ResolvedCall resolved = resolve_call(state, match_positional(signature_of(state), arguments), {}, {});
   const dsl::Function& function = *resolved.instance->function;
   const dsl::Binding binding = unwrap(engine::bind_call(function, resolved.call));
   for (dsl::TensorId result : function.results) {
@@ -56,7 +56,7 @@ Results Function::call_named(NamedArguments arguments, Stream stream) const {
 
 void Function::call_into(const std::vector<Tensor>& outputs, const std::vector<Argument>& arguments,
                          Stream stream) const {
-  launch(resolve_call(*state_, match_positional(signature_of(*state_), arguments), outputs), stream);
+  launch(resolve_call(*state_, match_positional(signature_of(*state_), arguments), outputs, stream), stream);
 }
 
 void Function::prepare(const std::vector<Argument>& arguments) const {

@@ -9,8 +9,12 @@
 namespace einkern {
 
 Program compile(std::string_view source, std::string_view name) {
+  return compile_sources({{std::string(name), std::string(source)}});
+}
+
+Program compile_sources(const std::vector<Source>& texts) {
   dsl::SourceSet sources;
-  sources.add(std::string(name), std::string(source));
+  for (const Source& source : texts) sources.add(source.name, source.text);
   dsl::DiagnosticBag diagnostics;
   auto program = dsl::Program::compile(sources, diagnostics);
   const std::string text = dsl::render_text(sources, diagnostics);

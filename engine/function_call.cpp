@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "codegen/plan/plan.h"
 #include "engine/element_checks.h"
@@ -17,12 +18,28 @@ using dsl::SignatureItem;
 
 std::string type_text(DType type) { return std::string(core::dtype_name(type)); }
 
-engine::ScalarBits scalar_of(const SignatureItem& item, const Argument& argument, DType declared) {
-  if (const auto* tensor = std::get_if<Tensor>(&argument.value())) {
-    if (tensor->rank() != 0)
-      throw UsageError(fmt::format("{} is a scalar: pass a number, or a tensor of rank 0", item.name));
-    return {declared, engine::bits_of(declared, tensor->item())};
-  }
+/// The value of a rank-0 tensor, read back in the order of the call's stream.
+engine::ScalarBits read_scalar(const SignatureItem& item, const Tensor& tensor, Stream stream) {
+  if (!tensor || tensor.rank() != 0)
+    throw UsageError(fmt::format("{} is a scalar: pass a number, or a tensor of rank 0", item.name));
+  const auto device = Access::runtime(tensor.device());
+  if (unwrap(device->is_capturing({stream.handle})))
+    throw UsageError(
+        fmt::format("the scalar {0} is a tensor on {1}, whose value is read when the call is made, and "
+                    "nothing can be read "
+                    "back while a stream is captured: pass a number, or declare a tensor `{0}: {2}[1]` and "
+                    "read `{0}[0]`, "
+                    "which stays on the device",
+                    item.name, tensor.device().name(), type_text(tensor.dtype())));
+  std::uint64_t bits = 0;
+  unwrap(device->copy_to_host(&bits, Access::place(tensor).address, core::size_bytes(tensor.dtype()),
+                              {stream.handle}));
+  return {tensor.dtype(), bits};
+}
+
+engine::ScalarBits scalar_of(const SignatureItem& item, const Argument& argument, DType declared,
+                             Stream stream) {
+  if (const auto* tensor = std::get_if<Tensor>(&argument.value())) return read_scalar(item, *tensor, stream);
   if (const auto* integer = std::get_if<std::int64_t>(&argument.value())) {
     if (core::is_float(declared)) return {declared, engine::bits_of(declared, static_cast<double>(*integer))};
     if (core::wrap_integer(declared, *integer) != *integer && declared != DType::u64)
@@ -100,6 +117,20 @@ std::shared_ptr<FunctionState::Instance> checking_instance(FunctionState::Instan
   return instance.checking;
 }
 
+/// The caller's memory for results has their shapes.
+void check_outputs(const ResolvedCall& resolved) {
+  const dsl::Function& function = *resolved.instance->function;
+  const dsl::Binding binding = unwrap(engine::bind_call(function, resolved.call));
+  for (std::size_t i = 0; i < resolved.call.outputs.size(); ++i) {
+    const auto& given = resolved.call.outputs[i].shape;
+    const auto& wanted = binding.shapes[static_cast<std::size_t>(function.results[i].value)];
+    if (given != wanted)
+      throw ShapeError(fmt::format("the result {} of {} is [{}], but the tensor passed for it is [{}]",
+                                   function[function.results[i]].name, function.name, fmt::join(wanted, ", "),
+                                   fmt::join(given, ", ")));
+  }
+}
+
 void check_elements(const ResolvedCall& resolved, Stream stream) {
   const auto checking = checking_instance(*resolved.instance);
   if (!checking) return;
@@ -154,7 +185,7 @@ Device device_of(const FunctionState& state, const MatchedArguments& arguments) 
 }
 
 ResolvedCall resolve_call(FunctionState& state, const MatchedArguments& arguments,
-                          const std::vector<Tensor>& outputs) {
+                          const std::vector<Tensor>& outputs, Stream stream) {
   const dsl::Program& program = Access::program(state.program);
   const dsl::Signature& signature = *program.find(state.name);
   std::vector<std::optional<DType>> types;
@@ -179,7 +210,7 @@ ResolvedCall resolve_call(FunctionState& state, const MatchedArguments& argument
           Access::place(tensor_of(item, *arguments[i], function[*tensor].dtype, resolved.device)));
     else if (const auto* scalar = std::get_if<dsl::ScalarId>(&function.parameters[i]))
       resolved.call.scalars[static_cast<std::size_t>(scalar->value)] =
-          scalar_of(item, *arguments[i], function[*scalar].dtype);
+          scalar_of(item, *arguments[i], function[*scalar].dtype, stream);
     else
       resolved.call.dims[item.name] = dim_of(item, *arguments[i]);
   }
@@ -201,6 +232,7 @@ std::shared_ptr<const engine::PreparedCall> prepared_call(const ResolvedCall& re
     const auto it = instance.prepared.find(key);
     if (it != instance.prepared.end()) return it->second;
   }
+  check_outputs(resolved);
   const auto device = Access::runtime(resolved.device);
   if (unwrap(device->is_capturing({stream.handle})))
     throw UsageError(fmt::format(
@@ -211,9 +243,6 @@ std::shared_ptr<const engine::PreparedCall> prepared_call(const ResolvedCall& re
     unwrap(engine::tune_unseen(*instance.function, instance.plans, resolved.call, device));
   auto prepared = unwrap(engine::prepare_call(*instance.function, instance.plans, resolved.call, *device,
                                               process_builder(), autotune::process_records(), {}));
-  for (std::size_t i = 0; i < resolved.call.outputs.size(); ++i)
-    if (resolved.call.outputs[i].shape != prepared->output_shapes[i])
-      throw ShapeError(fmt::format("the output {} has another shape than the result", i));
   const std::unique_lock lock(instance.mutex);
   return instance.prepared.emplace(key, std::move(prepared)).first->second;
 }

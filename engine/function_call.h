@@ -23,9 +23,10 @@ struct ResolvedCall {
   Device device;
 };
 
-/// Deduces types, checks every argument's kind, type and device. Throws UsageError and ShapeError.
+/// Deduces types, checks every argument's kind, type and device, and reads scalars that are tensors, in the
+/// order of the stream. Throws UsageError and ShapeError.
 ResolvedCall resolve_call(FunctionState& state, const MatchedArguments& arguments,
-                          const std::vector<Tensor>& outputs);
+                          const std::vector<Tensor>& outputs, Stream stream);
 
 /// What becomes of shapes without tuning records.
 enum class Unseen {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codegen/plan/access.h"
+#include "engine/repro.h"
 
 namespace einkern::engine {
 namespace {
@@ -58,15 +59,19 @@ core::Result<ChosenPlan> choose_plan(std::vector<BoundPlan> plans, const dsl::Bi
 }
 
 core::Result<std::vector<PreparedKernel>> build_kernels(const ChosenPlan& chosen, const dsl::Binding& binding,
-                                                        runtime::Device& device,
+                                                        const Call& call, runtime::Device& device,
                                                         runtime::KernelBuilder& builder) {
+  const auto context_of = [&](std::size_t i) {
+    return KernelContext{chosen.bound.plan, chosen.bound.plan.kernels[i], chosen.bound.specialisation,
+                         device.facts(), binding};
+  };
   std::vector<PreparedKernel> kernels;
   std::vector<std::shared_future<runtime::BuiltKernel>> builds;
   for (std::size_t i = 0; i < chosen.choices.size(); ++i) {
-    const KernelContext context{chosen.bound.plan, chosen.bound.plan.kernels[i], chosen.bound.specialisation,
-                                device.facts(), binding};
     const KernelChoice& choice = chosen.choices[i];
-    EINKERN_TRY(core::Emission emission, choice.schedule->emit(context, choice.configuration));
+    auto emitted = choice.schedule->emit(context_of(i), choice.configuration);
+    if (!emitted) return with_repro(emitted.error(), context_of(i), choice, call);
+    core::Emission emission = std::move(emitted).value();
     builds.push_back(builder.submit(kernel_key(emission, device),
                                     [&device, emission]() -> core::Result<runtime::CompiledKernel> {
                                       EINKERN_TRY(core::Artifact artifact, device.compile(emission));
@@ -76,7 +81,7 @@ core::Result<std::vector<PreparedKernel>> build_kernels(const ChosenPlan& chosen
   }
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const runtime::BuiltKernel& built = builds[i].get();
-    if (!built) return built.error();
+    if (!built) return with_repro(built.error(), context_of(i), kernels[i].choice, call);
     kernels[i].compiled = *built;
   }
   return kernels;
@@ -149,7 +154,7 @@ core::Result<std::shared_ptr<const PreparedCall>> prepare_call(
   EINKERN_TRY(ChosenPlan chosen,
               choose_plan(bind_plans(plans, binding, call), binding, device, records, options));
   auto prepared = std::make_shared<PreparedCall>();
-  EINKERN_TRY(prepared->kernels, build_kernels(chosen, binding, device, builder));
+  EINKERN_TRY(prepared->kernels, build_kernels(chosen, binding, call, device, builder));
   prepared->plan = std::move(chosen.bound.plan);
   prepared->specialisation = std::move(chosen.bound.specialisation);
   std::vector<std::shared_ptr<const runtime::Module>> modules;

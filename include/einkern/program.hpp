@@ -21,7 +21,8 @@ struct ProgramState;
 struct FunctionState;
 }  // namespace detail
 
-/// A tensor, or a number for a scalar or dim parameter. A rank-0 tensor may stand for a scalar too.
+/// A tensor, or a number for a scalar or dim parameter. A rank-0 tensor may stand for a scalar too: its value
+/// is read back at the call, which waits for the stream, and so not while one is captured.
 class EINKERN_API Argument {
  public:
   Argument(Tensor tensor) : value_(std::move(tensor)) {}  // NOLINT(google-explicit-constructor)
@@ -119,6 +120,8 @@ class EINKERN_API Function {
   std::shared_ptr<detail::FunctionState> state_;
 };
 
+struct Source;
+
 /// Checked sources. Copies share.
 class EINKERN_API Program {
  public:
@@ -130,14 +133,19 @@ class EINKERN_API Program {
   const std::string& warnings() const;
 
  private:
-  friend Program compile(std::string_view source, std::string_view name);
-  friend Program compile_file(const std::string& path);
+  friend Program compile_sources(const std::vector<Source>& sources);
   friend struct detail::Access;
   std::shared_ptr<detail::ProgramState> state_;
 };
 
 /// Compiles source text; `name` is what diagnostics call it. Throws CompileError.
 EINKERN_API Program compile(std::string_view source, std::string_view name = "program.ein");
+/// One text of a program, and what diagnostics call it.
+struct Source {
+  std::string name, text;
+};
+/// Compiles several sources as one program, whose functions may call one another. Throws CompileError.
+EINKERN_API Program compile_sources(const std::vector<Source>& sources);
 /// Compiles a file. Throws IoError, CompileError.
 EINKERN_API Program compile_file(const std::string& path);
 

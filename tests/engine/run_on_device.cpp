@@ -156,7 +156,7 @@ einkern::Results call_with(const Function& function, const std::vector<Argument>
   detail::FunctionState& state = *detail::Access::state(function);
   const dsl::Signature& signature = *detail::Access::program(state.program).find(state.name);
   detail::ResolvedCall resolved =
-      detail::resolve_call(state, detail::match_positional(signature, arguments), {});
+      detail::resolve_call(state, detail::match_positional(signature, arguments), {}, {});
   const dsl::Function& checked = *resolved.instance->function;
   const dsl::Binding binding = detail::unwrap(engine::bind_call(checked, resolved.call));
   std::vector<std::string> names;
