@@ -42,6 +42,9 @@ class Schedule {
   virtual std::string_view name() const = 0;  // "cuda.pointwise", "cpu.contraction"
   virtual int version() const = 0;  // raised when the emitted code changes; part of keys and records
   virtual core::Backend backend() const = 0;
+  /// Whether its estimates are fitted to measurements: among such schedules that fit a kernel the lowest
+  /// estimate decides, not their order.
+  virtual bool calibrated() const { return false; }
   /// Why it cannot compute this kernel on this device, in words; nothing if it can.
   virtual std::optional<std::string> reason_against(const KernelContext& context) const = 0;
   virtual ConfigurationSpace space(const KernelContext& context) const = 0;

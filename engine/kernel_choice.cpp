@@ -88,17 +88,25 @@ core::Result<KernelChoice> choose_kernel(const KernelContext& context, const aut
       return *choice;
     }
   std::string reasons;
+  std::optional<KernelChoice> best;
   for (const Schedule* schedule : codegen::schedules(context.device.backend)) {
+    if (best && !schedule->calibrated()) continue;
     if (const auto reason = schedule->reason_against(context)) {
       reasons += fmt::format("\n  {}: {}", schedule->name(), *reason);
       continue;
     }
     const auto ranked = codegen::ranked_configurations(*schedule, context, 1);
-    if (!ranked.empty())
-      return KernelChoice{
-          schedule, ranked[0], ChoiceSource::model, schedule->estimate(context, ranked[0]), {}};
-    reasons += fmt::format("\n  {}: no configuration is legal on {}", schedule->name(), context.device.name);
+    if (ranked.empty()) {
+      reasons +=
+          fmt::format("\n  {}: no configuration is legal on {}", schedule->name(), context.device.name);
+      continue;
+    }
+    const codegen::Estimate estimate = schedule->estimate(context, ranked[0]);
+    if (!best || estimate.seconds < best->estimate.seconds)
+      best = KernelChoice{schedule, ranked[0], ChoiceSource::model, estimate, {}};
+    if (!best->schedule->calibrated()) break;
   }
+  if (best) return *best;
   return core::Error{core::ErrorKind::device, fmt::format("no schedule can compute {} on {}:{}",
                                                           context.kernel.name, context.device.name, reasons)};
 }

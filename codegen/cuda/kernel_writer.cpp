@@ -222,6 +222,7 @@ void ModuleWriter::finish_kernel(KernelWriter& kernel, const LaunchShape& launch
   core::KernelStep step{.entry = kernel.entry_,
                         .grid = launch.grid,
                         .block = {launch.threads, 1, 1},
+                        .cluster = {launch.cluster, 1, 1},
                         .shared_bytes = launch.shared_bytes,
                         .cooperative = launch.cooperative};
   for (std::size_t i = 0; i < kernel.parameters_.size(); ++i) {

@@ -27,6 +27,7 @@ struct LaunchShape {
   int least_blocks = 0;  // resident blocks an SM that __launch_bounds__ asks for; 0: says nothing
   core::SizeExpression shared_bytes = 0;
   bool cooperative = false;
+  int cluster = 1;  // neighbours along the grid's first dimension that share a cluster
 };
 
 /// One kernel: the body's text and its parameters. A parameter comes to be when the body first asks for its

@@ -26,11 +26,14 @@ std::string box_coordinates(ExpressionEmitter& emitter, const MatrixView& view, 
 }
 
 OperandTile::OperandTile(KernelWriter& kernel, std::string_view role, const WgmmaOperand& operand, DType type,
-                         int rows)
+                         int rows, core::L2Promotion promotion)
     : view_(operand.view), rows_(rows) {
   const int box_rows = view_.columns_contiguous() ? rows : box_elements;
   const auto map = [&](int buffer) {
-    return tensor_map(view_, type, buffer, box_rows, WgmmaTile::tile_k, core::Swizzle::span_128);
+    core::TensorMapArgument argument =
+        tensor_map(view_, type, buffer, box_rows, WgmmaTile::tile_k, core::Swizzle::span_128);
+    argument.promotion = promotion;
+    return argument;
   };
   map_ = operand.packed ? kernel.scratch_map(operand.packed->name, type, operand.packed->bytes(), map)
                         : kernel.tensor_map(role, view_.tensor, map);

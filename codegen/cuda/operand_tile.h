@@ -22,8 +22,9 @@ std::string box_coordinates(ExpressionEmitter& emitter, const MatrixView& view, 
 /// of 64 rows.
 class OperandTile {
  public:
-  /// Declares the operand's map as a parameter of the kernel.
-  OperandTile(KernelWriter& kernel, std::string_view role, const WgmmaOperand& operand, DType type, int rows);
+  /// Declares the operand's map as a parameter of the kernel. `promotion`: how much L2 fetches at a miss.
+  OperandTile(KernelWriter& kernel, std::string_view role, const WgmmaOperand& operand, DType type, int rows,
+              core::L2Promotion promotion = core::L2Promotion::bytes_256);
 
   /// Starts the copies of one tile to the address `to`, counted by the barrier `landed`.
   void emit_loads(ExpressionEmitter& emitter, const std::string& to, const BoxPlace& place,

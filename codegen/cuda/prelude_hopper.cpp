@@ -55,6 +55,42 @@ constexpr std::string_view barrier_wait =
 }
 )";
 
+// Blocks of a cluster reach each other's shared memory: `block` is a rank in the cluster, and an address is
+// that which the place has in the caller's own shared memory.
+constexpr std::string_view arrive_at =
+    R"(// Arrives at the barrier of another block of the cluster.
+static __device__ __forceinline__ void ek_barrier_arrive_at(unsigned barrier, int block) {
+  asm volatile(
+      "{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
+      " mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+      "r"(block)
+      : "memory");
+}
+)";
+constexpr std::string_view send =
+    R"(// Starts writing four floats to a block of the cluster, whose barrier counts the bytes.
+static __device__ __forceinline__ void ek_send(unsigned to, unsigned barrier, int block, const float* four) {
+  asm volatile(
+      "{\n .reg .b32 place, signal;\n mapa.shared::cluster.u32 place, %0, %2;\n"
+      " mapa.shared::cluster.u32 signal, %1, %2;\n"
+      " st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [place], {%3, %4, %5, %6}, [signal];\n}" ::"r"(
+          to),
+      "r"(barrier), "r"(block), "f"(four[0]), "f"(four[1]), "f"(four[2]), "f"(four[3])
+      : "memory");
+}
+)";
+constexpr std::string_view cluster_arrive =
+    R"(// The cluster's barrier in two halves: what a thread wrote before its arrival is seen behind the wait.
+static __device__ __forceinline__ void ek_cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+}
+)";
+constexpr std::string_view cluster_wait =
+    R"(static __device__ __forceinline__ void ek_cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
+)";
+
 // The policies are the constants that createpolicy gives for whole ranges (CUTLASS, copy_sm90_tma.hpp).
 constexpr std::string_view cache_policies =
     R"(// How long the L2 cache should keep what a copy touches.
@@ -189,10 +225,11 @@ static __device__ __forceinline__ void ek_give_registers() {
 )";
 constexpr std::string_view operand_descriptor =
     R"(// How wgmma finds an operand in shared memory that is swizzled by 128 bytes (PTX ISA, "Matrix descriptor"):
-// address, then the bytes from one group of rows to the next, all in units of 16 bytes.
+// address, then the bytes from one group of rows to the next, all in units of 16 bytes. In a cluster the address
+// has the block's rank above its 18 bits.
 static __device__ __forceinline__ unsigned long long ek_operand_descriptor(unsigned address, int leading_bytes,
                                                                            int group_bytes) {
-  return (unsigned long long)(address >> 4) | (unsigned long long)(leading_bytes >> 4) << 16 |
+  return (unsigned long long)((address & 0x3ffff) >> 4) | (unsigned long long)(leading_bytes >> 4) << 16 |
          (unsigned long long)(group_bytes >> 4) << 32 | 1ull << 62;
 }
 )";
@@ -241,6 +278,10 @@ std::vector<PreludePiece> prelude_hopper() {
       {"ek_barrier_expect", {}, hopper, barrier_expect},
       {"ek_barrier_arrive", {}, hopper, barrier_arrive},
       {"ek_barrier_wait", {}, hopper, barrier_wait},
+      {"ek_barrier_arrive_at", {}, hopper, arrive_at},
+      {"ek_send", {}, hopper, send},
+      {"ek_cluster_arrive", {}, hopper, cluster_arrive},
+      {"ek_cluster_wait", {}, hopper, cluster_wait},
       {"ek_evict_first", {}, hopper, cache_policies},
       {"ek_load_box", {"ek_tensor_map", "ek_evict_first"}, hopper, load_box},
       {"ek_store_box", {"ek_tensor_map", "ek_evict_first"}, hopper, store_box},

@@ -9,6 +9,7 @@ const Schedule& pointwise_schedule();      // pointwise.cpp
 const Schedule& permute_schedule();        // permute.cpp
 const Schedule& row_reduction_schedule();  // row_reduction.cpp
 const Schedule& wgmma_matmul_schedule();   // wgmma_matmul.cpp
+const Schedule& wgmma_split_k_schedule();  // wgmma_split_k.cpp
 const Schedule& simt_matmul_schedule();    // simt_matmul.cpp
 const Schedule& generic_schedule();        // generic.cpp
 

@@ -1,5 +1,7 @@
 #include "codegen/cuda/tile_layout.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace einkern::codegen::cuda {
@@ -107,6 +109,13 @@ std::string layout_fault(const TileLayout& layout) {
       covered[at] = true;
     }
   return {};
+}
+
+TileLayout transposed(TileLayout layout) {
+  std::swap(layout.rows, layout.columns);
+  for (Factors* part : {&layout.registers, &layout.lanes, &layout.warps, &layout.groups})
+    for (TileFactor& factor : *part) std::swap(factor.row_step, factor.column_step);
+  return layout;
 }
 
 TileLayout simt_layout(const SimtTile& tile) {

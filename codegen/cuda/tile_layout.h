@@ -65,6 +65,9 @@ struct SimtTile {
 /// addresses; warps tile the block.
 TileLayout simt_layout(const SimtTile& tile);
 
+/// The same threads and registers on the tile with rows and columns exchanged.
+TileLayout transposed(TileLayout layout);
+
 /// Threads of a group along one row, each with `vectors` runs of `vector` consecutive columns; groups along
 /// rows.
 TileLayout row_layout(int threads_per_row, int rows, int vector, int vectors);

@@ -17,6 +17,7 @@ class WgmmaMatmulSchedule final : public Schedule {
   std::string_view name() const override { return "cuda.wgmma_matmul"; }
   int version() const override { return 1; }
   core::Backend backend() const override { return core::Backend::cuda; }
+  bool calibrated() const override { return true; }
 
   std::optional<std::string> reason_against(const KernelContext& context) const override {
     const auto problem = wgmma_problem(context);

@@ -2,14 +2,15 @@
 
 namespace einkern::codegen::cuda {
 
-TileLayout WgmmaTile::layout() const {
+TileLayout wgmma_layout(int columns, int row_blocks, int groups) {
+  constexpr int block_rows = WgmmaTile::block_rows;
   TileLayout layout;
-  layout.rows = tile_m;
-  layout.columns = tile_n;
-  layout.registers = {{2, 0, 1}, {2, 8, 0}, {tile_n / 8, 0, 8}, {row_blocks(), block_rows, 0}};
+  layout.rows = block_rows * row_blocks * groups;
+  layout.columns = columns;
+  layout.registers = {{2, 0, 1}, {2, 8, 0}, {columns / 8, 0, 8}, {row_blocks, block_rows, 0}};
   layout.lanes = {{4, 0, 2}, {8, 1, 0}};
   layout.warps = {{4, 16, 0}};
-  layout.groups = {{sharers(), block_rows * row_blocks(), 0}};
+  layout.groups = {{groups, block_rows * row_blocks, 0}};
   return layout;
 }
 

@@ -10,6 +10,11 @@
 
 namespace einkern::codegen::cuda {
 
+/// Which thread of the multiplying warp groups has which result in which accumulator (PTX ISA,
+/// "wgmma.mma_async", figure of the D fragment): each group has `row_blocks` blocks of 64 rows below one
+/// another, row blocks outermost in the register's number.
+TileLayout wgmma_layout(int columns, int row_blocks, int groups);
+
 /// The numbers of one configuration. One warp group loads, `consumers` of them multiply. They share a tile by
 /// its rows, or take turns, each with a tile of its own; what one holds are row blocks of 64, the rows of one
 /// wgmma.
@@ -53,9 +58,7 @@ struct WgmmaTile {
   static constexpr int loading_registers = 40;
   int multiplying_registers() const { return 232; }  // 128 · 40 + 256 · 232 ≤ 384 · 168
 
-  /// Which multiplying thread has which result in which accumulator (PTX ISA, "wgmma.mma_async", figure of
-  /// the D fragment), row blocks outermost.
-  TileLayout layout() const;
+  TileLayout layout() const { return wgmma_layout(tile_n, row_blocks(), sharers()); }
 };
 
 WgmmaTile wgmma_tile(const Configuration& configuration);

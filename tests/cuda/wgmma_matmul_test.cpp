@@ -6,50 +6,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <random>
-#include <sstream>
 
-#include "runtime/cuda/nvrtc.h"
-#include "tests/support/kernel_cases.h"
+#include "tests/cuda/products.h"
 
 namespace einkern::codegen::cuda {
 namespace {
 
+using testing::configuration;
 using ::testing::HasSubstr;
 using testing::KernelCase;
-
-const std::string linear =
-    "fn f(x: bf16[M, K], w: bf16[N, K]) -> y: bf16[M, N] { y[i, j] = sum(k) x[i, k] * w[j, k] }";
-
-KernelCase product(const std::string& source, std::vector<std::vector<std::int64_t>> shapes,
-                   const std::vector<TensorPlacement>& placements = {},
-                   const std::string& architecture = "sm_90a") {
-  return testing::kernel_case(testing::checked_function(source), {.tensors = std::move(shapes), .dims = {}},
-                              architecture, 0, placements);
-}
-KernelCase square(std::int64_t n, const std::string& source = linear) {
-  return product(source, {{n, n}, {n, n}});
-}
+using testing::linear;
+using testing::product;
+using testing::square;
 
 const Schedule& schedule() { return *find_schedule("cuda.wgmma_matmul"); }
-Configuration configuration(const std::string& text) { return Configuration::parse(text).value(); }
 
-/// Compares the kernel's text, without the prelude and with a plain name, with a golden file.
 void expect_golden(const std::string& name, const KernelCase& product, const std::string& parameters) {
-  const Configuration chosen = configuration(parameters);
-  ASSERT_EQ(schedule().space(product.context()).violation(chosen), std::nullopt);
-  const core::Emission emission = schedule().emit(product.context(), chosen).value();
-  std::string text = emission.source.substr(emission.source.find("// A warp group's"));
-  const std::string entry = emission.entries.front();
-  for (std::size_t at = text.find(entry); at != std::string::npos; at = text.find(entry))
-    text.replace(at, entry.size(), "ek_product");
-  const std::string path = fmt::format(EINKERN_TEST_DIR "/golden/cuda/{}.cu", name);
-  if (std::getenv("EINKERN_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
-  std::ostringstream expected;
-  expected << std::ifstream(path, std::ios::binary).rdbuf();
-  EXPECT_EQ(text, expected.str()) << "EINKERN_UPDATE_GOLDEN=1 writes " << path;
+  testing::expect_golden_product(name, schedule(), product, parameters);
 }
 
 TEST(WgmmaMatmulGolden, WritesATileBehindTheNext) {
@@ -266,14 +240,7 @@ TEST(WgmmaMatmulNvrtc, KeepsItsProductsInFlight) {
     const auto ranked = ranked_configurations(schedule(), of.context(), 1000);
     for (const std::size_t turn : {0, 1, 2}) {
       const Configuration& c = ranked[turn == 0 ? 0 : random() % ranked.size()];
-      const core::Emission emission = schedule().emit(of.context(), c).value();
-      const auto compiled = runtime::cuda::compile_cuda(
-          **nvrtc, {.text = emission.source, .architecture = "sm_90a", .options = emission.options});
-      ASSERT_TRUE(compiled.ok()) << compiled.error().message;
-      EXPECT_EQ(compiled->log.find("C75"), std::string::npos) << compiled->log;
-      for (const auto& [entry, resources] : compiled->entries) {
-        EXPECT_EQ(resources.spill_store_bytes, 0) << c.text();
-        EXPECT_EQ(resources.stack_bytes, 0) << c.text();
+      for (const core::EntryResources& resources : testing::clean_resources(**nvrtc, schedule(), of, c)) {
         if (wgmma_tile(c).moves_registers()) {
           EXPECT_EQ(resources.registers, 168) << c.text();
         }

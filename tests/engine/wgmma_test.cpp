@@ -1,11 +1,12 @@
-// Products on tensor cores against the reference: random sizes, operand orders, types and epilogues, every
-// form of the schedule.
+// Products on Hopper's tensor cores against the reference: random sizes, operand orders, types and epilogues,
+// every form of both schedules; and which of them the cost model picks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "codegen/schedule.h"
+#include "engine/kernel_choice.h"
 #include "tests/engine/run_on_device.h"
 #include "tests/support/kernel_cases.h"
 
@@ -70,9 +71,13 @@ RandomProduct random_product(std::mt19937& random) {
   return product;
 }
 
-TEST(WgmmaMatmulGpu, RandomProductsAgreeWithTheReference) {
+class WgmmaGpu : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Schedules, WgmmaGpu, ::testing::Values("cuda.wgmma_matmul", "cuda.wgmma_split_k"),
+                         [](const auto& of) { return of.param.substr(of.param.find('.') + 1); });
+
+TEST_P(WgmmaGpu, RandomProductsAgreeWithTheReference) {
   if (!gpu()) GTEST_SKIP() << "no GPU";
-  const codegen::Schedule& schedule = *codegen::find_schedule("cuda.wgmma_matmul");
+  const codegen::Schedule& schedule = *codegen::find_schedule(GetParam());
   int run = 0;
   for (unsigned seed = 0; run < random_products && seed < 10 * random_products; ++seed) {
     std::mt19937 random(seed);
@@ -82,7 +87,7 @@ TEST(WgmmaMatmulGpu, RandomProductsAgreeWithTheReference) {
     const auto space = schedule.space(kernels.context()).enumerate();
     const std::string configuration = space[random() % space.size()].text();
     const std::string difference =
-        difference_from_reference(product.call, on_schedule(*gpu(), "cuda.wgmma_matmul", configuration));
+        difference_from_reference(product.call, on_schedule(*gpu(), GetParam(), configuration));
     if (difference.find("the device is") != std::string::npos) GTEST_SKIP() << difference;  // no Hopper
     EXPECT_EQ(difference, "") << "seed " << seed << ": " << product.source << " " << configuration;
     ++run;
@@ -90,21 +95,56 @@ TEST(WgmmaMatmulGpu, RandomProductsAgreeWithTheReference) {
   EXPECT_EQ(run, random_products);
 }
 
-TEST(WgmmaMatmulGpu, TheSameBitsTwice) {
+const std::string linear =
+    "fn f(x: bf16[M, K], w: bf16[N, K]) -> y: bf16[M, N] { y[i, j] = sum(k) x[i, k] * w[j, k] }";
+
+/// Clusters with many tiles each: partial sums of one are exchanged while the next ones stream in.
+TEST(WgmmaSplitKGpu, ManyTilesInTurn) {
+  if (!gpu()) GTEST_SKIP() << "no GPU";
+  std::mt19937 random(5);
+  const Call call = make_call(linear, "f", {},
+                              {{"x", random_tensor(random, DType::bf16, {13, 200})},
+                               {"w", random_tensor(random, DType::bf16, {40000, 200})}})
+                        .value();
+  for (const std::string split : {"1", "2", "4", "8"}) {
+    const std::string configuration = "rows=64 columns=16 split=" + split + " slices=1 resident=1 swapped=1";
+    const std::string difference =
+        difference_from_reference(call, on_schedule(*gpu(), "cuda.wgmma_split_k", configuration));
+    if (difference.find("the device is") != std::string::npos) GTEST_SKIP() << difference;  // no Hopper
+    EXPECT_EQ(difference, "") << configuration;
+  }
+}
+
+TEST_P(WgmmaGpu, TheSameBitsTwice) {
   if (!gpu()) GTEST_SKIP() << "no GPU";
   std::mt19937 random(3);
-  const Tensor x = upload(random_tensor(random, DType::bf16, {500, 1024}), *gpu());
-  const Tensor w = upload(random_tensor(random, DType::bf16, {776, 1024}), *gpu());
-  const Function linear =
-      compile(
-          "fn f(x: bf16[M, K], w: bf16[N, K]) -> y: bf16[M, N] { y[i, j] = sum(k) x[i, k] * w[j, k] }")["f"]
-          .on(*gpu());
+  const Call call = make_call(linear, "f", {},
+                              {{"x", random_tensor(random, DType::bf16, {100, 1024})},
+                               {"w", random_tensor(random, DType::bf16, {776, 1024})}})
+                        .value();
+  const RunCase run = on_schedule(*gpu(), GetParam(), "");
   const auto result = [&] {
-    const Tensor y = linear(x, w);
-    return y.to_doubles();
+    auto results = run(call);
+    return results.ok() ? results->begin()->second.floats : std::vector<double>{};
   };
   const std::vector<double> first = result();
+  if (first.empty()) GTEST_SKIP() << "no Hopper";
   for (int i = 0; i < 20; ++i) EXPECT_EQ(result(), first);
+}
+
+TEST(KernelChoice, TheLowestEstimateOfTheTensorCoresDecides) {
+  const auto choice = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    const KernelCase of = kernel_case(checked_function(linear), {.tensors = {{m, k}, {n, k}}, .dims = {}});
+    return engine::choose_kernel(of.context(), autotune::RecordStore("")).value();
+  };
+  for (const std::int64_t m : {1, 16, 64}) {
+    const engine::KernelChoice few = choice(m, 28672, 4096);
+    EXPECT_EQ(few.schedule->name(), "cuda.wgmma_split_k") << m;
+    EXPECT_EQ(few.source, engine::ChoiceSource::model);
+  }
+  EXPECT_EQ(choice(64, 2112, 7168).schedule->name(), "cuda.wgmma_split_k");
+  for (const std::int64_t n : {2048, 4096, 8192})
+    EXPECT_EQ(choice(n, n, n).schedule->name(), "cuda.wgmma_matmul") << n;
 }
 
 }  // namespace
