@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int protocol_version = 1;  // grows with every change of a message
+constexpr int protocol_version = 2;  // grows with every change of a message
 
 core::Error malformed(const std::string& what) {
   return {core::ErrorKind::internal, fmt::format("a malformed message between tuner and worker: {}", what)};
@@ -77,7 +77,11 @@ Json written(const Problem& problem) {
   for (const ProblemTensor& tensor : problem.tensors) tensors.push_back(written(tensor));
   Json symbols = Json::object();
   for (const auto& [name, value] : problem.symbols) symbols[name] = value;
-  return {{"tensors", tensors}, {"scalars", problem.scalars}, {"symbols", symbols}};
+  const Sampling& sampling = problem.sampling;
+  return {{"tensors", tensors},
+          {"scalars", problem.scalars},
+          {"symbols", symbols},
+          {"sampling", {{"name", sampling.name}, {"extents", sampling.extents}, {"seed", sampling.seed}}}};
 }
 
 Problem read_problem(const Json& value) {
@@ -86,6 +90,10 @@ Problem read_problem(const Json& value) {
   problem.scalars = value.at("scalars").get<std::map<std::string, std::uint64_t>>();
   for (const auto& [name, symbol] : value.at("symbols").items())
     problem.symbols[name] = symbol.get<std::int64_t>();
+  const Json& sampling = value.at("sampling");
+  problem.sampling = {.name = sampling.at("name").get<std::string>(),
+                      .extents = sampling.at("extents").get<std::vector<std::int64_t>>(),
+                      .seed = sampling.at("seed").get<std::uint64_t>()};
   return problem;
 }
 
@@ -105,19 +113,36 @@ std::map<std::string, core::EntryResources> read_entries(const Json& value) {
   return entries;
 }
 
+/// Without the code, which follows the header.
+Json written(const core::Artifact& artifact) {
+  return {{"format", static_cast<int>(artifact.format)}, {"entries", written(artifact.entries)}};
+}
+
+core::Artifact read_artifact(const Json& header, std::string_view code) {
+  core::Artifact artifact;
+  artifact.format = static_cast<core::CodeFormat>(header.at("format").get<int>());
+  artifact.entries = read_entries(header.at("entries"));
+  artifact.code = code;
+  return artifact;
+}
+
 std::string encoded(const OpenDevice& request) {
   return framed({{"ask", "open"}, {"device", request.device}, {"build", request.build}});
+}
+std::string encoded(const UseChecks& request) {
+  Json header = written(request.artifact);
+  header["ask"] = "checks";
+  return framed(header, request.artifact.code);
 }
 std::string encoded(const SetProblem& request) {
   return framed({{"ask", "problem"}, {"problem", written(request.problem)}});
 }
 std::string encoded(const Load& request) {
-  return framed({{"ask", "load"},
-                 {"kernel", request.kernel},
-                 {"launch", request.launch.to_json()},
-                 {"format", static_cast<int>(request.artifact.format)},
-                 {"entries", written(request.artifact.entries)}},
-                request.artifact.code);
+  Json header = written(request.artifact);
+  header["ask"] = "load";
+  header["kernel"] = request.kernel;
+  header["launch"] = request.launch.to_json();
+  return framed(header, request.artifact.code);
 }
 std::string encoded(const UseFlush& request) {
   return framed({{"ask", "flush"}, {"kernel", request.kernel}});
@@ -135,11 +160,7 @@ std::string encoded(const Time& request) {
 
 core::Result<Request> read_load(const Json& header, std::string_view binary) {
   EINKERN_TRY(core::LaunchPlan launch, core::LaunchPlan::from_json(header.at("launch").get<std::string>()));
-  Load load{.kernel = header.at("kernel").get<int>(), .launch = std::move(launch)};
-  load.artifact.format = static_cast<core::CodeFormat>(header.at("format").get<int>());
-  load.artifact.entries = read_entries(header.at("entries"));
-  load.artifact.code = binary;
-  return Request(std::move(load));
+  return Request(Load{header.at("kernel").get<int>(), std::move(launch), read_artifact(header, binary)});
 }
 
 core::Result<Request> read_request(const Json& header, std::string_view binary) {
@@ -147,6 +168,7 @@ core::Result<Request> read_request(const Json& header, std::string_view binary) 
   const auto kernel = [&] { return header.at("kernel").get<int>(); };
   if (ask == "open")
     return Request(OpenDevice{header.at("device").get<std::string>(), header.at("build").get<std::string>()});
+  if (ask == "checks") return Request(UseChecks{read_artifact(header, binary)});
   if (ask == "problem") return Request(SetProblem{read_problem(header.at("problem"))});
   if (ask == "load") return read_load(header, binary);
   if (ask == "flush") return Request(UseFlush{kernel()});

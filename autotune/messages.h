@@ -1,6 +1,6 @@
 // What the tuner and its worker say to each other: a JSON header, then the bytes of compiled code. A request
-// is answered by one reply. The tuner asks for: OpenDevice, SetProblem, Load of the reference, RunReference;
-// then for each candidate Load, Check and Time.
+// is answered by one reply. The tuner asks for: OpenDevice, on a GPU UseChecks, SetProblem, Load of the
+// reference, RunReference; then for each candidate Load, Check and Time.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ProblemTensor {
   std::string name;
   DType dtype = DType::f32;
   core::BufferKind kind = core::BufferKind::input;  // input, output, or inout
-  std::vector<std::int64_t> shape, strides;         // elements; strides are positive
+  std::vector<std::int64_t> shape, strides;         // elements; a stride may be 0 or negative
   std::int64_t first_byte = 0;   // where element 0 lies, from an address aligned to 256 bytes
   std::int64_t index_limit = 0;  // above 0: values are indices in [0, index_limit)
   std::uint64_t seed = 0;
@@ -34,16 +34,29 @@ struct ProblemTensor {
   double relative = 0, absolute = 0;
 };
 
+/// Of which points of a box a reference computes the elements. It takes their row-major numbers from a buffer
+/// of that name, whose size is the symbol of that name.
+struct Sampling {
+  std::string name;
+  std::vector<std::int64_t> extents;  // empty: the reference computes everything
+  std::uint64_t seed = 0;
+};
+
 /// Everything that a launch of the kernel needs but the kernel.
 struct Problem {
   std::vector<ProblemTensor> tensors;
   std::map<std::string, std::uint64_t> scalars;  // bits in the low bytes
   core::SymbolValues symbols;
+  Sampling sampling;
 };
 
 struct OpenDevice {
   std::string device;  // "cpu", or a GPU's uuid
   std::string build;   // build_identity() of the tuner
+};
+/// The kernels of check_kernels.h, compiled: tensors of later problems are filled and judged on the device.
+struct UseChecks {
+  core::Artifact artifact;
 };
 struct SetProblem {
   Problem problem;
@@ -75,7 +88,7 @@ struct Time {
   int rounds = 1;
   std::uint64_t seed = 0;
 };
-using Request = std::variant<OpenDevice, SetProblem, Load, UseFlush, RunReference, Check, Time>;
+using Request = std::variant<OpenDevice, UseChecks, SetProblem, Load, UseFlush, RunReference, Check, Time>;
 
 struct Reply {
   std::string failure;  // "": all is well; else "launch: …", "fault: …", "wrong: …", or an error's text

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "autotune/exactness.h"
 #include "codegen/plan/access.h"
 #include "core/dtype.h"
 
@@ -12,7 +13,6 @@ namespace einkern::autotune {
 namespace {
 
 using codegen::KernelContext;
-using codegen::TensorLayout;
 using core::BufferKind;
 using dsl::ExpressionId;
 using dsl::TensorId;
@@ -87,26 +87,9 @@ class IndexLimits {
   std::map<std::int32_t, std::int64_t> limits_;
 };
 
-/// Strides that the layout allows and that no narrower layout would: rows are padded unless it is dense.
-std::vector<std::int64_t> strides_for(const TensorLayout& layout, const std::vector<std::int64_t>& shape,
-                                      int element_bytes) {
-  const int rank = static_cast<int>(shape.size());
+std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);
-  if (layout.dense) {
-    for (int d = rank - 2; d >= 0; --d)
-      strides[static_cast<std::size_t>(d)] =
-          strides[static_cast<std::size_t>(d + 1)] * shape[static_cast<std::size_t>(d + 1)];
-    return strides;
-  }
-  const std::int64_t step = std::max(1, layout.alignment / element_bytes);
-  std::int64_t next = layout.unit_axis >= 0 ? 1 : std::max<std::int64_t>(step, 2);
-  const auto place = [&](int d) {
-    strides[static_cast<std::size_t>(d)] = next;
-    next = (next * shape[static_cast<std::size_t>(d)] + step - 1) / step * step + step;
-  };
-  if (layout.unit_axis >= 0) place(layout.unit_axis);
-  for (int d = rank - 1; d >= 0; --d)
-    if (d != layout.unit_axis) place(d);
+  for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   return strides;
 }
 
@@ -125,8 +108,9 @@ double precision_epsilon(const dsl::Precision& precision) {
   return 0;
 }
 
-/// The store's rounding, what the program's precision allows, and rounding errors of the arithmetic, which
-/// grow with the square root of the number of terms and do not shrink where terms cancel.
+/// None where every right kernel gives the same bits. Else the store's rounding, what the program's precision
+/// allows, and rounding errors of the arithmetic, which grow with the square root of the number of terms and
+/// do not shrink where terms cancel.
 void set_tolerance(ProblemTensor& tensor, const KernelContext& context) {
   if (!core::is_float(tensor.dtype)) return;
   double elements = 1;
@@ -157,24 +141,25 @@ bool is_empty(const KernelContext& context) {
   return false;
 }
 
-core::Result<Problem> make_problem(const KernelContext& context, std::uint64_t seed) {
+core::Result<Problem> make_problem(const KernelContext& context,
+                                   const std::vector<codegen::TensorPlacement>& placements,
+                                   std::uint64_t seed) {
   const dsl::Function& graph = *context.plan.graph;
   const IndexLimits limits(context);
   Problem problem;
   problem.symbols = context.binding.symbols;
-  for (const TensorId id : tensors_of(context.kernel)) {
+  const std::vector<TensorId> ids = tensors_of(context.kernel);
+  for (const TensorId id : ids) {
     const auto number = static_cast<std::size_t>(id.value);
-    const TensorLayout layout = number < context.specialisation.tensors.size()
-                                    ? context.specialisation.tensors[number]
-                                    : TensorLayout{};
+    const codegen::TensorPlacement placement =
+        number < placements.size() ? placements[number] : codegen::TensorPlacement{};
     ProblemTensor tensor{.name = graph[id].name, .dtype = graph[id].dtype};
     tensor.kind = kind_of(context.kernel, id);
     tensor.shape = codegen::shape_of(graph, id, context.binding);
-    tensor.strides = strides_for(layout, tensor.shape, core::size_bytes(tensor.dtype));
-    tensor.first_byte = layout.alignment < 16 ? layout.alignment : 0;
+    tensor.strides = placement.strides.empty() ? dense_strides(tensor.shape) : placement.strides;
+    tensor.first_byte = placement.address_modulo_16;
     tensor.index_limit = limits.of(id);
     tensor.seed = (seed + 1) * 0x9E3779B97F4A7C15u + number;  // no two tensors alike
-    if (tensor.kind != BufferKind::input) set_tolerance(tensor, context);
     for (std::size_t d = 0; d < tensor.strides.size(); ++d)
       problem.symbols[codegen::stride_symbol(graph[id], static_cast<int>(d))] = tensor.strides[d];
     problem.tensors.push_back(std::move(tensor));
@@ -182,6 +167,9 @@ core::Result<Problem> make_problem(const KernelContext& context, std::uint64_t s
   for (std::size_t i = 0; i < graph.scalars.size(); ++i)
     problem.scalars[graph.scalars[i].name] =
         scalar_bits(graph, dsl::ScalarId{static_cast<std::int32_t>(i)}, context.binding);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (problem.tensors[i].kind != BufferKind::input && !is_exact(context, problem, ids[i]))
+      set_tolerance(problem.tensors[i], context);
   return problem;
 }
 

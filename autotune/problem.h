@@ -1,8 +1,9 @@
-// The data on which one kernel is checked and timed: tensors laid out as the specialisation says, values of
-// scalars and symbols.
+// The data on which one kernel is checked and timed: tensors laid out as the caller's, values of scalars and
+// symbols.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "autotune/messages.h"
 #include "codegen/schedule.h"
@@ -12,8 +13,10 @@ namespace einkern::autotune {
 /// True if some tensor of the kernel has no elements: there is nothing to measure.
 bool is_empty(const codegen::KernelContext& context);
 
-/// The context does not hold the caller's strides, and records do not depend on them: the problem's are any
-/// that the specialisation allows. Integer tensors that indices are computed from hold indices inside.
-core::Result<Problem> make_problem(const codegen::KernelContext& context, std::uint64_t seed);
+/// `placements` by TensorId, as `codegen::specialise` takes them: what is measured lies in memory as what is
+/// called, broadcast, reversed or padded. Integer tensors that indices are computed from hold indices inside.
+core::Result<Problem> make_problem(const codegen::KernelContext& context,
+                                   const std::vector<codegen::TensorPlacement>& placements,
+                                   std::uint64_t seed);
 
 }  // namespace einkern::autotune

@@ -9,11 +9,14 @@
 #include <thread>
 
 #include "autotune/candidates.h"
+#include "autotune/check_kernels.h"
 #include "autotune/flush.h"
 #include "autotune/problem.h"
 #include "autotune/search.h"
 #include "autotune/statistics.h"
 #include "autotune/worker_measurer.h"
+#include "codegen/cuda/schedules.h"
+#include "codegen/plan/access.h"
 #include "core/version.h"
 #include "runtime/kernel_builder.h"
 #include "runtime/kernel_key.h"
@@ -22,6 +25,7 @@ namespace einkern::autotune {
 namespace {
 
 using codegen::KernelContext;
+using Placements = std::vector<codegen::TensorPlacement>;
 using Clock = std::chrono::steady_clock;
 using CompiledPointer = std::shared_ptr<const runtime::CompiledKernel>;
 
@@ -31,10 +35,14 @@ constexpr double least_reference_seconds = 60;
 
 core::Error device_error(std::string message) { return {core::ErrorKind::device, std::move(message)}; }
 
-const codegen::Schedule& reference_schedule(core::Backend backend) {
-  const char* name = backend == core::Backend::cuda ? "cuda.reference" : "cpu.reference";
-  if (const codegen::Schedule* schedule = codegen::find_schedule(name)) return *schedule;
-  return *codegen::schedules(backend).back();  // fits every kernel
+/// Above so many operations (a multiply-add counts 2) the reference computes a sample of the output.
+constexpr double most_whole_operations = 2.0 * (std::int64_t{1} << 38);
+
+Sampling sampling_of(const KernelContext& context, std::uint64_t seed) {
+  Sampling sampling{.name = codegen::cuda::sample_name(context.kernel), .seed = seed};
+  for (const dsl::AxisId axis : codegen::cuda::sampled_axes(context.kernel))
+    sampling.extents.push_back(codegen::extent_of(*context.plan.graph, axis, context.binding));
+  return sampling;
 }
 
 /// A record that can be used: of the schedule's present version.
@@ -48,9 +56,10 @@ std::optional<TuningRecord> usable_record(const RecordKey& key) {
 
 class Tuning {
  public:
-  Tuning(const KernelContext& context, runtime::Device& device, const TuneOptions& options,
-         const ProgressHandler& progress)
+  Tuning(const KernelContext& context, const Placements& placements, runtime::Device& device,
+         const TuneOptions& options, const ProgressHandler& progress)
       : context_(context),
+        placements_(placements),
         device_(device),
         options_(options),
         progress_(progress),
@@ -106,11 +115,19 @@ class Tuning {
 
   core::Result<std::unique_ptr<WorkerMeasurer>> start_measurer() {
     const bool on_gpu = device_.facts().backend == core::Backend::cuda;
-    EINKERN_TRY(Problem problem, make_problem(context_, options_.seed));
-    EINKERN_TRY(reference_, reference_emission());
+    EINKERN_TRY(Problem problem, make_problem(context_, placements_, options_.seed));
+    const codegen::Schedule& reference_schedule = schedule_of_reference();
+    if (&reference_schedule == &codegen::cuda::sampled_reference_schedule())
+      problem.sampling = sampling_of(context_, options_.seed);
+    EINKERN_TRY(reference_, emission_of_reference(reference_schedule));
     const auto reference = submit(reference_);
-    if (on_gpu) flush_ = flush_emission(device_.facts());
-    const auto flush = on_gpu ? submit(flush_) : std::shared_future<runtime::BuiltKernel>();
+    std::shared_future<runtime::BuiltKernel> checks, flush;
+    if (on_gpu) {
+      checks_ = check_emission();
+      flush_ = flush_emission(device_.facts());
+      checks = submit(checks_);
+      flush = submit(flush_);
+    }
     std::vector<MeasuredKernel> kernels;
     for (const Candidate& candidate : list_.candidates) {
       builds_.push_back(submit(candidate.emission));
@@ -119,6 +136,7 @@ class Tuning {
     WorkerSetting setting{.device = on_gpu ? device_.facts().uuid : "cpu", .problem = std::move(problem)};
     EINKERN_TRY(setting.reference, reference.get());
     if (on_gpu) {
+      EINKERN_TRY(setting.checks, checks.get());
       EINKERN_TRY(setting.flush, flush.get());
     } else {
       wait_for_compiler();
@@ -129,8 +147,20 @@ class Tuning {
     return WorkerMeasurer::start(std::move(setting), std::move(kernels));
   }
 
-  core::Result<core::Emission> reference_emission() {
-    const codegen::Schedule& schedule = reference_schedule(device_.facts().backend);
+  const codegen::Schedule& schedule_of_reference() const {
+    if (device_.facts().backend == core::Backend::cpu) {
+      const codegen::Schedule* schedule = codegen::find_schedule("cpu.reference");
+      return schedule != nullptr ? *schedule : *codegen::schedules(core::Backend::cpu).back();
+    }
+    const codegen::Schedule& sampled = codegen::cuda::sampled_reference_schedule();
+    const double operations =
+        codegen::kernel_cost(context_.plan, context_.kernel, context_.binding).operations;
+    return operations > most_whole_operations && !sampled.reason_against(context_)
+               ? sampled
+               : codegen::cuda::reference_schedule();
+  }
+
+  core::Result<core::Emission> emission_of_reference(const codegen::Schedule& schedule) const {
     if (const auto reason = schedule.reason_against(context_))
       return device_error(fmt::format("candidates of {} cannot be checked: {} does not fit: {}",
                                       context_.kernel.name, schedule.name(), *reason));
@@ -226,24 +256,26 @@ class Tuning {
   }
 
   const KernelContext& context_;
+  const Placements& placements_;
   runtime::Device& device_;
   const TuneOptions& options_;
   const ProgressHandler& progress_;
   Clock::time_point begin_ = Clock::now();
   CandidateList list_;
-  core::Emission reference_, flush_;
+  core::Emission reference_, checks_, flush_;
   std::vector<std::shared_future<runtime::BuiltKernel>> builds_;
   runtime::KernelBuilder builder_;  // goes first: its threads use the emissions
 };
 
 }  // namespace
 
-core::Result<TuneOutcome> tune_kernel(const KernelContext& context, runtime::Device& device,
-                                      const TuneOptions& options, const ProgressHandler& progress) {
+core::Result<TuneOutcome> tune_kernel(const KernelContext& context, const Placements& placements,
+                                      runtime::Device& device, const TuneOptions& options,
+                                      const ProgressHandler& progress) {
   if (is_empty(context)) return TuneOutcome{.nothing_to_measure = true};
   const std::optional<TuningRecord> before = usable_record(record_key(context));
   if (before && !options.more) return TuneOutcome{.record = *before, .from_record = true};
-  return Tuning(context, device, options, progress).run(before);
+  return Tuning(context, placements, device, options, progress).run(before);
 }
 
 }  // namespace einkern::autotune

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "autotune/record.h"
 #include "codegen/schedule.h"
@@ -45,9 +46,12 @@ struct TuneOutcome {
   bool interrupted = false;         // before anything was measured the record is empty, and not stored
 };
 
-/// Tunes one kernel and stores its record in process_records(). If every candidate fails, an error that lists
+/// Tunes one kernel and stores its record in process_records(). `placements`: where the call's tensors lie,
+/// by TensorId; candidates are measured on tensors that lie so. If every candidate fails, an error that lists
 /// the reasons.
-core::Result<TuneOutcome> tune_kernel(const codegen::KernelContext& context, runtime::Device& device,
-                                      const TuneOptions& options, const ProgressHandler& progress);
+core::Result<TuneOutcome> tune_kernel(const codegen::KernelContext& context,
+                                      const std::vector<codegen::TensorPlacement>& placements,
+                                      runtime::Device& device, const TuneOptions& options,
+                                      const ProgressHandler& progress);
 
 }  // namespace einkern::autotune

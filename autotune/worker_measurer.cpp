@@ -71,8 +71,9 @@ core::Result<void> WorkerMeasurer::start_worker() {
     Request request;
     double seconds;
   };
-  std::vector<Asked> steps = {{OpenDevice{setting_.device, build_identity()}, start_seconds},
-                              {SetProblem{setting_.problem}, start_seconds + transfer_seconds_}};
+  std::vector<Asked> steps = {{OpenDevice{setting_.device, build_identity()}, start_seconds}};
+  if (setting_.checks) steps.push_back({UseChecks{setting_.checks->artifact}, start_seconds});
+  steps.push_back({SetProblem{setting_.problem}, start_seconds + transfer_seconds_});
   if (setting_.flush) {
     steps.push_back({load_request(flush_number, *setting_.flush), start_seconds});
     steps.push_back({UseFlush{flush_number}, start_seconds});

@@ -27,10 +27,11 @@ struct WorkerSetting {
   std::string device;  // as OpenDevice takes it
   Problem problem;
   std::shared_ptr<const runtime::CompiledKernel> reference;
-  std::shared_ptr<const runtime::CompiledKernel> flush;  // null: nothing runs before a timed launch
-  double reference_seconds = 60;                         // the longest that the reference may take
-  std::uint64_t seed = 0;                                // of the order of rounds
-  std::function<bool()> interrupted;                     // may be null; asked while waiting
+  std::shared_ptr<const runtime::CompiledKernel> checks;  // check_emission(); null: checked on the host
+  std::shared_ptr<const runtime::CompiledKernel> flush;   // null: nothing runs before a timed launch
+  double reference_seconds = 60;                          // the longest that the reference may take
+  std::uint64_t seed = 0;                                 // of the order of rounds
+  std::function<bool()> interrupted;                      // may be null; asked while waiting
 };
 
 class WorkerMeasurer final : public Measurer {

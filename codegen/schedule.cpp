@@ -27,8 +27,10 @@ const Schedule* find_schedule(std::string_view name) {
   for (const core::Backend backend : {core::Backend::cpu, core::Backend::cuda})
     for (const Schedule* schedule : schedules(backend))
       if (schedule->name() == name) return schedule;
-  const Schedule& reference = cuda::reference_schedule();  // never a candidate, so in no list
-  return name == reference.name() ? &reference : nullptr;
+  // Never candidates, so in no list.
+  for (const Schedule* reference : {&cuda::reference_schedule(), &cuda::sampled_reference_schedule()})
+    if (name == reference->name()) return reference;
+  return nullptr;
 }
 
 namespace {

@@ -142,8 +142,11 @@ core::Result<dsl::Binding> bind_call(const dsl::Function& function, const Call& 
 std::vector<BoundPlan> bind_plans(const std::vector<Plan>& plans, const dsl::Binding& binding,
                                   const Call& call) {
   std::vector<BoundPlan> bound;
-  for (const Plan& plan : plans)
-    bound.push_back({plan, codegen::specialise(plan, binding, placements_of(*plan.graph, call))});
+  for (const Plan& plan : plans) {
+    std::vector<codegen::TensorPlacement> placements = placements_of(*plan.graph, call);
+    codegen::Specialisation specialisation = codegen::specialise(plan, binding, placements);
+    bound.push_back({plan, std::move(specialisation), std::move(placements)});
+  }
   return bound;
 }
 

@@ -47,6 +47,7 @@ struct PreparedCall {
 struct BoundPlan {
   codegen::Plan plan;
   codegen::Specialisation specialisation;
+  std::vector<codegen::TensorPlacement> placements;  // by TensorId of the plan's graph
 };
 /// Checks the call's shapes and binds them.
 core::Result<dsl::Binding> bind_call(const dsl::Function& function, const Call& call);

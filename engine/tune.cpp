@@ -23,7 +23,8 @@ core::Result<std::vector<autotune::TuneOutcome>> tune_call(const dsl::Function& 
                                            binding};
       // Plans share kernels; each is tuned once.
       if (!seen.insert(autotune::record_key(context).fingerprint()).second) continue;
-      EINKERN_TRY(autotune::TuneOutcome outcome, autotune::tune_kernel(context, *device, options, progress));
+      EINKERN_TRY(autotune::TuneOutcome outcome,
+                  autotune::tune_kernel(context, bound.placements, *device, options, progress));
       const bool interrupted = outcome.interrupted;
       const bool found_nothing = interrupted && outcome.record.schedule.empty();
       if (!found_nothing) outcomes.push_back(std::move(outcome));

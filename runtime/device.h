@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -81,6 +82,13 @@ class PreparedLaunch {
   virtual core::Result<void> launch(const LaunchArguments& arguments, Stream stream) const = 0;
 };
 
+/// Work that was recorded once and is queued as a whole, at the cost of one launch.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  virtual core::Result<void> launch(Stream stream) const = 0;
+};
+
 /// Everything may be called from many threads at once. On a GPU the caller's current context is used if it
 /// belongs to this device, the primary context if not, and the current context is afterwards what it was.
 class Device {
@@ -111,6 +119,12 @@ class Device {
   virtual core::Result<void> synchronize(Stream stream) = 0;
   /// True while the stream's work is recorded into a graph instead of run.
   virtual core::Result<bool> is_capturing(Stream stream) = 0;
+  /// Records what `work` queues on `stream` (not the default stream) from this thread instead of running it.
+  /// `work` must not allocate or wait. A CPU, where a launch costs little, has no graphs: an error.
+  virtual core::Result<std::unique_ptr<Graph>> record(Stream /*stream*/,
+                                                      const std::function<core::Result<void>()>& /*work*/) {
+    return core::Error{core::ErrorKind::device, facts().name + " has no graphs of recorded work."};
+  }
   virtual core::Result<std::unique_ptr<Event>> create_event() = 0;
 
   /// Names the compiler and everything about it that can change the code: a field of every cache key.

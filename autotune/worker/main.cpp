@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "autotune/messages.h"
+#include "autotune/worker/devices.h"
 #include "autotune/worker/session.h"
 #include "runtime/child_process.h"
 
@@ -13,7 +14,7 @@ int main(int argument_count, char**) {
     return 2;
   }
   runtime::MessageChannel channel = runtime::parent_channel();
-  autotune::worker::Session session;
+  autotune::worker::Session session(autotune::worker::open_device);
   for (;;) {
     const auto received = channel.receive();
     if (received.state != runtime::MessageChannel::State::message) return 0;

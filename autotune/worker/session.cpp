@@ -4,12 +4,8 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <limits>
 
-#include "autotune/worker/compare.h"
-#include "autotune/worker/devices.h"
-#include "autotune/worker/elements.h"
+#include "autotune/worker/sample.h"
 #include "autotune/worker/values.h"
 
 namespace einkern::autotune::worker {
@@ -38,7 +34,7 @@ Reply Session::perform(const OpenDevice& request) {
     return {.failure = fmt::format("einkern-worker is of build \"{}\", the tuner of \"{}\": install both "
                                    "from one build",
                                    build_identity(), request.build)};
-  auto device = open_device(request.device);
+  auto device = opener_(request.device);
   if (!device) return failed("device", device.error());
   auto stream = (*device)->create_stream();
   if (!stream) return failed("device", stream.error());
@@ -47,19 +43,39 @@ Reply Session::perform(const OpenDevice& request) {
   return {};
 }
 
+Reply Session::perform(const UseChecks& request) {
+  auto checks = DeviceChecks::load(request.artifact, *device_, stream_);
+  if (!checks) return failed("device", checks.error());
+  tensors_.clear();  // they use the old ones
+  stopwatch_.reset();
+  checks_ = std::move(*checks);
+  return {};
+}
+
 Reply Session::perform(const SetProblem& request) {
   problem_ = request.problem;
   tensors_.clear();
-  reference_.clear();
+  reference_ready_ = false;
   kernels_.clear();
   flush_ = nullptr;
   for (const ProblemTensor& tensor : problem_.tensors) {
-    auto made = GuardedTensor::make(tensor, *device_, stream_);
+    auto made = make_checked_tensor(tensor, *device_, stream_, checks_.get());
     if (!made) return failed("memory", made.error());
     tensors_.push_back(std::move(*made));
   }
-  stopwatch_ = std::make_unique<Stopwatch>(*device_, stream_);
+  if (const auto sampled = make_sample(); !sampled) return failed("memory", sampled.error());
+  stopwatch_ = std::make_unique<Stopwatch>(*device_, stream_, checks_.get());
   return {};
+}
+
+core::Result<void> Session::make_sample() {
+  sample_ = DeviceMemory();
+  if (problem_.sampling.extents.empty()) return {};
+  const std::vector<std::int64_t> points = sampled_points(problem_.sampling);
+  const auto bytes = static_cast<std::int64_t>(points.size() * sizeof points[0]);
+  EINKERN_TRY(sample_, DeviceMemory::allocate(*device_, bytes));
+  problem_.symbols[problem_.sampling.name] = static_cast<std::int64_t>(points.size());
+  return device_->copy_to_device(sample_.address(), points.data(), bytes, stream_);
 }
 
 core::Result<LoadedKernel> Session::load(const Load& request) {
@@ -71,6 +87,10 @@ core::Result<LoadedKernel> Session::load(const Load& request) {
       if (problem_.tensors[i].name == buffer.name) tensor = static_cast<int>(i);
     // A temporary between kernels is a tensor of the problem here, not the launch's own memory.
     if (tensor >= 0) buffer.kind = problem_.tensors[static_cast<std::size_t>(tensor)].kind;
+    if (sample_.address() != 0 && buffer.name == problem_.sampling.name) {
+      tensor = static_cast<int>(problem_.tensors.size());  // beside the tensors: see `run`
+      buffer.kind = core::BufferKind::input;
+    }
     kernel.tensors.push_back(tensor);
   }
   for (const core::ScalarSpec& scalar : plan.scalars) {
@@ -102,19 +122,20 @@ Reply Session::perform(const UseFlush& request) {
 
 Reply Session::run(const LoadedKernel& kernel) {
   std::vector<runtime::Address> addresses;
-  for (GuardedTensor& tensor : tensors_) {
-    addresses.push_back(tensor.address());
-    if (tensor.is_input() && !inputs_changed_) continue;
-    if (const auto reset = tensor.reset(stream_); !reset) return faulted(reset.error());
+  for (const auto& tensor : tensors_) {
+    addresses.push_back(tensor->address());
+    if (const auto prepared = tensor->prepare(); !prepared) return faulted(prepared.error());
   }
-  inputs_changed_ = true;  // until proven otherwise
+  addresses.push_back(sample_.address());
   runtime::Workspace workspace;
+  DeviceMemory scratch;
   const std::int64_t workspace_bytes = kernel.launch->workspace_bytes();
   if (workspace_bytes > 0) {
-    const auto memory = device_->allocate(workspace_bytes);
+    auto memory = DeviceMemory::allocate(*device_, workspace_bytes);
     if (!memory) return failed("memory", memory.error());
-    workspace.address = *memory;
-    if (const auto filled = device_->fill(*memory, poison, workspace_bytes, stream_); !filled)
+    scratch = std::move(*memory);
+    workspace.address = scratch.address();
+    if (const auto filled = device_->fill(workspace.address, poison, workspace_bytes, stream_); !filled)
       return faulted(filled.error());
   }
   if (const auto ready = device_->synchronize(stream_); !ready) return faulted(ready.error());
@@ -123,29 +144,29 @@ Reply Session::run(const LoadedKernel& kernel) {
   const auto done = device_->synchronize(stream_);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   if (!done) return faulted(done.error());
-  if (workspace.address != 0) device_->free(workspace.address);
   if (!launched) return failed("launch", launched.error());
-  for (GuardedTensor& tensor : tensors_)
-    if (const auto fetched = tensor.fetch(stream_); !fetched) return faulted(fetched.error());
   return {.seconds = seconds.count()};
 }
 
-Reply Session::judge() const {
-  Reply reply;
-  for (const GuardedTensor& tensor : tensors_)
-    if (const std::string what = tensor.trespass(); !what.empty())
-      return {.failure = fmt::format("wrong: the kernel {}", what)};
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    if (tensors_[i].is_input()) continue;
-    const ProblemTensor& tensor = tensors_[i].tensor();
-    const Agreement agreement = compare_elements(tensor, reference_[i].data(), tensors_[i].elements());
-    reply.error = std::fmax(reply.error, agreement.error);
-    if (agreement.difference.empty()) continue;
-    if (tensors_[i].untouched())
-      return {.failure = fmt::format("wrong: the kernel writes nothing to {}", tensor.name)};
-    return {.failure = "wrong: " + agreement.difference};
+Session::Verdict Session::judge() {
+  Verdict verdict;
+  std::string trespass, difference_found;
+  for (const auto& tensor : tensors_) {
+    const auto findings = tensor->judge();
+    if (!findings) return {.reply = faulted(findings.error())};
+    const std::string& name = tensor->tensor().name;
+    verdict.fingerprints.push_back(findings->fingerprint);
+    if (findings->changed && trespass.empty()) trespass = fmt::format("changes the input {}", name);
+    if (findings->written_beside && trespass.empty()) trespass = fmt::format("writes outside {}", name);
+    if (difference_found.empty()) difference_found = difference(tensor->tensor(), *findings);
+    const double scale = findings->largest_magnitude > 0 ? findings->largest_magnitude : 1;
+    verdict.reply.error = std::fmax(verdict.reply.error, findings->elements.largest_error / scale);
   }
-  return reply;
+  if (!trespass.empty())
+    verdict.reply.failure = "wrong: the kernel " + trespass;
+  else if (!difference_found.empty())
+    verdict.reply.failure = "wrong: " + difference_found;
+  return verdict;
 }
 
 Reply Session::perform(const RunReference& request) {
@@ -153,41 +174,44 @@ Reply Session::perform(const RunReference& request) {
   if (kernel == nullptr) return unknown_kernel(request.kernel);
   Reply reply = run(*kernel);
   if (!reply.failure.empty()) return reply;
-  reference_.clear();
-  for (const GuardedTensor& tensor : tensors_) {
-    if (const std::string what = tensor.trespass(); !what.empty())
-      return {.failure = fmt::format("wrong: the reference {}", what)};
-    const char* first = tensor.elements();
-    reference_.emplace_back(first, tensor.is_input() ? first : first + span_bytes(tensor.tensor()));
+  for (const auto& tensor : tensors_) {
+    if (tensor->is_input()) continue;
+    if (const auto kept = tensor->keep_as_reference(sample_.address() != 0); !kept)
+      return faulted(kept.error());
   }
-  inputs_changed_ = false;
+  // Of a sampled reference most elements are still poison, so only what it trespasses on counts.
+  for (const auto& tensor : tensors_) {
+    const auto findings = tensor->judge();
+    if (!findings) return faulted(findings.error());
+    if (findings->changed || findings->written_beside)
+      return {.failure = fmt::format("wrong: the reference {} {}",
+                                     findings->changed ? "changes the input" : "writes outside",
+                                     tensor->tensor().name)};
+  }
+  reference_ready_ = true;
   return reply;
 }
 
 Reply Session::perform(const Check& request) {
   const LoadedKernel* kernel = find(request.kernel);
   if (kernel == nullptr) return unknown_kernel(request.kernel);
-  if (reference_.size() != tensors_.size()) return {.failure = "no reference has been run"};
-  Reply reply;
-  std::vector<std::vector<char>> first_results;
+  if (!reference_ready_) return {.failure = "no reference has been run"};
+  Verdict first;
   for (int run_number = 0; run_number < request.runs; ++run_number) {
     const Reply ran = run(*kernel);
     if (!ran.failure.empty()) return ran;
-    reply = judge();
-    reply.seconds = ran.seconds;
-    if (!reply.failure.empty()) return reply;
-    inputs_changed_ = false;
-    for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      const char* first = tensors_[i].elements();
-      const auto bytes = static_cast<std::size_t>(span_bytes(tensors_[i].tensor()));
-      if (run_number == 0)
-        first_results.emplace_back(first, first + (request.runs > 1 ? bytes : 0));
-      else if (std::memcmp(first_results[i].data(), first, bytes) != 0)
-        return {.failure =
-                    fmt::format("wrong: two runs give different bits in {}", problem_.tensors[i].name)};
-    }
+    Verdict verdict = judge();
+    verdict.reply.seconds = ran.seconds;
+    if (!verdict.reply.failure.empty()) return verdict.reply;
+    if (run_number == 0)
+      first = std::move(verdict);
+    else
+      for (std::size_t i = 0; i < tensors_.size(); ++i)
+        if (verdict.fingerprints[i] != first.fingerprints[i])
+          return {.failure =
+                      fmt::format("wrong: two runs give different bits in {}", problem_.tensors[i].name)};
   }
-  return reply;
+  return first.reply;
 }
 
 Reply Session::perform(const Time& request) {

@@ -1,5 +1,6 @@
 // cuda.generic: one thread an element, reductions as loops inside it. Computes every kernel; the fallback of
 // all others. cuda.reference: the same with floats in f64: what the tuner checks candidates with.
+// cuda.sampled_reference: that at some points alone.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -53,18 +54,27 @@ std::vector<StoreGroup> group_stores(const Kernel& kernel) {
   return groups;
 }
 
-void emit_group(ModuleWriter& module, const StoreGroup& group, const std::string& entry, int threads) {
+/// Which of a group's points are computed.
+enum class Points { all, sampled };
+
+void emit_group(ModuleWriter& module, const StoreGroup& group, const std::string& entry, int threads,
+                Points points) {
   KernelWriter& kernel = module.add_kernel(entry);
   ExpressionEmitter emitter(kernel);
   const std::vector<AxisId> sequential = sequential_axes(kernel.context().kernel);
   const std::vector<AxisId> parallel = without(group.axes, sequential);
-  const core::SizeExpression items = product_of_sizes(kernel, parallel);
+  const bool sampled = points == Points::sampled;
+  const core::SizeExpression items = sampled
+                                         ? core::SizeExpression::symbol(sample_name(kernel.context().kernel))
+                                         : product_of_sizes(kernel, parallel);
 
   LaunchShape launch{.threads = threads};
   const LinearGrid grid = open_linear_grid(kernel, items, threads);
   launch.grid[0] = grid.grid;
-  const std::string item =
-      kernel.names().unique("i", parallel.size() == 1 ? kernel.graph().arena[parallel[0]].name : "item");
+  std::string item =
+      kernel.names().unique("i", sampled                ? "sample"
+                                 : parallel.size() == 1 ? kernel.graph().arena[parallel[0]].name
+                                                        : "item");
   kernel.body().comment("one thread an element");
   kernel.body().line(fmt::format("const {0} {1} = ({0})({2} * {3} + threadIdx.x);", kernel.index_type(), item,
                                  grid.block, kernel.constant("threads", threads)));
@@ -72,6 +82,13 @@ void emit_group(ModuleWriter& module, const StoreGroup& group, const std::string
                                  kernel.extent(items, "items")));
   {
     const ExpressionEmitter::Scope scope(emitter);
+    if (sampled) {
+      const std::string list = kernel.scratch("sample", DType::i64, items * 8, false);
+      const std::string number = kernel.names().unique("i", "item");
+      kernel.body().line(
+          fmt::format("const {0} {1} = ({0}){2}[{3}];", kernel.index_type(), number, list, item));
+      item = number;
+    }
     bind_axes_from_flat(emitter, item, parallel);
     const ExpressionEmitter::Scope inner(emitter);
     if (!sequential.empty())
@@ -119,12 +136,13 @@ class OneThreadAnElement : public Schedule {
     const std::vector<StoreGroup> groups = group_stores(context.kernel);
     for (std::size_t i = 0; i < groups.size(); ++i)
       emit_group(module, groups[i], i == 0 ? entry : fmt::format("{}_{}", entry, i),
-                 static_cast<int>(configuration.get("threads")));
+                 static_cast<int>(configuration.get("threads")), points());
     return std::move(module).finish();
   }
 
  protected:
   virtual Arithmetic arithmetic() const = 0;
+  virtual Points points() const { return Points::all; }
 
  private:
   /// How much more than the least traffic the loops of contractions and row reductions cause, roughly.
@@ -152,7 +170,34 @@ class ReferenceSchedule final : public OneThreadAnElement {
   Arithmetic arithmetic() const override { return Arithmetic::wide; }
 };
 
+class SampledReferenceSchedule final : public OneThreadAnElement {
+ public:
+  std::string_view name() const override { return "cuda.sampled_reference"; }
+  int version() const override { return 1; }
+  std::optional<std::string> reason_against(const KernelContext& context) const override {
+    const Kernel& kernel = context.kernel;
+    if (!sequential_axes(kernel).empty()) return "elements depend on one another";
+    for (const Store& store : kernel.stores)
+      if (store.update) return "several points may change one element";
+    if (group_stores(kernel).size() > 1) return "the stores run over different axes";
+    return std::nullopt;
+  }
+
+ protected:
+  Arithmetic arithmetic() const override { return Arithmetic::wide; }
+  Points points() const override { return Points::sampled; }
+};
+
 }  // namespace
+
+std::string sample_name(const Kernel& kernel) { return kernel.name + ".sample"; }
+
+std::vector<AxisId> sampled_axes(const Kernel& kernel) { return group_stores(kernel).front().axes; }
+
+const Schedule& sampled_reference_schedule() {
+  static const SampledReferenceSchedule schedule;
+  return schedule;
+}
 
 const Schedule& generic_schedule() {
   static const GenericSchedule schedule;

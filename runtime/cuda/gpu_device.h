@@ -37,6 +37,8 @@ class GpuDevice final : public Device, public std::enable_shared_from_this<GpuDe
   void destroy_stream(Stream stream) override;
   core::Result<void> synchronize(Stream stream) override;
   core::Result<bool> is_capturing(Stream stream) override;
+  core::Result<std::unique_ptr<Graph>> record(Stream stream,
+                                              const std::function<core::Result<void>()>& work) override;
   core::Result<std::unique_ptr<Event>> create_event() override;
   std::string compiler_version() const override;
   core::Result<core::Artifact> compile(const core::Emission& emission) const override;

@@ -42,12 +42,12 @@ const auto* const environment = ::testing::AddGlobalTestEnvironment(new TuningEn
 
 BoundFunction::BoundFunction(const std::string& source, std::vector<std::vector<std::int64_t>> shapes,
                              core::DeviceFacts device, std::vector<codegen::TensorPlacement> placements)
-    : device_(std::move(device)) {
+    : device_(std::move(device)), placements_(std::move(placements)) {
   const dsl::Program program = or_abort(compile_source(source));
   function_ = or_abort(program.instantiate(program.signatures().front().name, {}));
   plan_ = codegen::make_plans(function_).front();
   binding_ = or_abort(dsl::bind(*function_, {.tensors = std::move(shapes)}));
-  specialisation_ = codegen::specialise(plan_, binding_, placements);
+  specialisation_ = codegen::specialise(plan_, binding_, placements_);
 }
 
 codegen::KernelContext BoundFunction::context(std::size_t kernel) const {

@@ -18,6 +18,7 @@ class BoundFunction {
   BoundFunction(const std::string& source, std::vector<std::vector<std::int64_t>> shapes,
                 core::DeviceFacts device, std::vector<codegen::TensorPlacement> placements = {});
   codegen::KernelContext context(std::size_t kernel = 0) const;
+  const std::vector<codegen::TensorPlacement>& placements() const { return placements_; }
   std::size_t kernel_count() const { return plan_.kernels.size(); }
 
  private:
@@ -26,6 +27,7 @@ class BoundFunction {
   dsl::Binding binding_;
   codegen::Specialisation specialisation_;
   core::DeviceFacts device_;
+  std::vector<codegen::TensorPlacement> placements_;
 };
 
 /// The CPU of this machine; null if einkern was built without LLVM.

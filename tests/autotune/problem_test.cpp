@@ -14,7 +14,7 @@ using testing::BoundFunction;
 core::DeviceFacts some_cpu() { return {.name = "some CPU", .architecture = "x86-64"}; }
 
 Problem problem_of(const BoundFunction& function, std::size_t kernel = 0) {
-  return make_problem(function.context(kernel), 1).value();
+  return make_problem(function.context(kernel), function.placements(), 1).value();
 }
 
 const ProblemTensor& named(const Problem& problem, const std::string& name) {
@@ -31,7 +31,7 @@ TEST(Problem, DenseTensorsAndTheirSymbols) {
   const ProblemTensor &x = named(problem, "x"), &y = named(problem, "y");
   EXPECT_EQ(x.kind, core::BufferKind::input);
   EXPECT_EQ(x.strides, (std::vector<std::int64_t>{5, 1}));
-  EXPECT_EQ(x.first_byte, 2);  // rows of 5 elements of 2 bytes are aligned to 2, and so is the whole
+  EXPECT_EQ(x.first_byte, 0);
   EXPECT_EQ(y.kind, core::BufferKind::output);
   EXPECT_EQ(y.relative, 0);  // integers are compared exactly
   EXPECT_EQ(y.absolute, 0);
@@ -41,17 +41,42 @@ TEST(Problem, DenseTensorsAndTheirSymbols) {
   EXPECT_EQ(problem.scalars.at("a"), 0x3E800000u);  // 0.25 in f32
 }
 
-TEST(Problem, StridesAreSuchAsTheSpecialisationAllows) {
-  const std::string source = "fn f(x: f32[A, B, C]) -> y: f32[A, B, C] { y[i, j, k] = x[i, j, k] }";
-  const BoundFunction function(source, {{4, 8, 6}}, some_cpu(), {{.strides = {8, 1, 64}}});
-  const std::vector<std::int64_t> strides = named(problem_of(function), "x").strides;
-  EXPECT_EQ(strides[1], 1);
-  EXPECT_EQ(strides[0] % 4, 0);  // 16 bytes, as the caller's
-  EXPECT_EQ(strides[2] % 4, 0);
-  EXPECT_GT(strides[2], 8);
-  EXPECT_GT(strides[0], strides[2] * 5);  // no two elements share a place
-  const BoundFunction scattered(source, {{4, 8, 6}}, some_cpu(), {{.strides = {500, 50, 3}}});
-  for (const std::int64_t stride : named(problem_of(scattered), "x").strides) EXPECT_GT(stride, 1);
+TEST(Problem, TensorsLieAsTheCallers) {
+  const std::string source = "fn f(x: f32[A, B], b: f32[A, B]) -> y: f32[A, B] { y[i, j] = x[i, j] + b[i, j] }";
+  const BoundFunction function(source, {{4, 8}, {4, 8}}, some_cpu(),
+                               {{.strides = {-8, 1}, .address_modulo_16 = 4}, {.strides = {0, 1}}});
+  const Problem problem = problem_of(function);
+  EXPECT_EQ(named(problem, "x").strides, (std::vector<std::int64_t>{-8, 1}));
+  EXPECT_EQ(named(problem, "x").first_byte, 4);
+  EXPECT_EQ(named(problem, "b").strides, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(named(problem, "y").strides, (std::vector<std::int64_t>{8, 1}));  // the engine's own: dense
+  EXPECT_EQ(problem.symbols.at("x.stride.0"), -8);
+  EXPECT_EQ(problem.symbols.at("b.stride.0"), 0);
+}
+
+TEST(Problem, SumsOfSmallIntegersAllowNoError) {
+  const auto allowed = [](const std::string& source, std::vector<std::vector<std::int64_t>> shapes) {
+    const BoundFunction function(source, std::move(shapes), some_cpu());
+    const ProblemTensor y = named(problem_of(function), "y");
+    return y.relative + y.absolute;
+  };
+  const auto product = [&](const std::string& type, const std::string& value, std::int64_t k) {
+    return allowed("fn f(x: " + type + "[M, K], w: " + type + "[N, K], s: f32 = 0.5) -> y: " + type +
+                       "[M, N] { y[i, j] = " + value + " }",
+                   {{4, k}, {5, k}});
+  };
+  const std::string sum = "sum(k) x[i, k] * w[j, k]";
+  EXPECT_EQ(product("f32", sum, 4096), 0);
+  EXPECT_EQ(product("bf16", sum, 4096), 0);  // one rounding, of the exact sum
+  EXPECT_EQ(product("f32", "max(s * (" + sum + ") - 1.0, 0.0)", 4096), 0);
+  EXPECT_GT(product("f32", sum, 3'000'000), 0);  // 9 K no longer fits 24 bits
+  EXPECT_EQ(product("f8e4m3", sum, 512), 0);
+  EXPECT_GT(product("f8e4m3", sum, 4096), 0);  // tensor cores keep 14 bits of such sums
+  EXPECT_GT(product("f32", "exp(" + sum + ")", 16), 0);
+  EXPECT_GT(product("f32", "(" + sum + ") / 3.0", 16), 0);
+  EXPECT_GT(product("f32", "0.1 * (" + sum + ")", 16), 0);
+  EXPECT_EQ(allowed("fn f(x: f32[R, C]) -> y: f32[R] { y[r] = max(c) x[r, c] }", {{3, 50}}), 0);
+  EXPECT_GT(allowed("fn f(x: f32[R, C]) -> y: f32[R] { y[r] = product(c) x[r, c] }", {{3, 50}}), 0);
 }
 
 TEST(Problem, IndicesLieInsideWhatTheyIndex) {

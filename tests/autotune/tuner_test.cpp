@@ -32,7 +32,7 @@ class TunerTest : public ::testing::Test {
   }
   core::Result<TuneOutcome> tune(const BoundFunction& function, const TuneOptions& options,
                                  const ProgressHandler& progress = nullptr) {
-    return tune_kernel(function.context(), *device_, options, progress);
+    return tune_kernel(function.context(), function.placements(), *device_, options, progress);
   }
   /// Quick enough for a test.
   static TuneOptions quick(int candidates = 3) { return {.seconds = 20, .candidates = candidates}; }
@@ -107,7 +107,8 @@ TEST_F(TunerTest, EveryKindOfKernelIsTuned) {
   for (const auto& [source, shapes] : cases) {
     const BoundFunction function = bound(source, shapes);
     for (std::size_t kernel = 0; kernel < function.kernel_count(); ++kernel) {
-      const auto outcome = tune_kernel(function.context(kernel), *device_, quick(1), nullptr);
+      const auto outcome =
+          tune_kernel(function.context(kernel), function.placements(), *device_, quick(1), nullptr);
       ASSERT_TRUE(outcome.ok()) << source << "\n" << outcome.error().message;
       EXPECT_EQ(outcome->record.candidates.at(0).outcome, "measured");
     }
@@ -243,13 +244,13 @@ TEST_F(TunerTest, AllCandidatesFailingIsAnErrorThatListsTheReasons) {
   TuneOptions options = quick(3);
   options.schedule = "cpu.contraction";
   const BoundFunction function = bound(product, {{24, 24}, {24, 24}});
-  const auto outcome = tune_kernel(function.context(), picky, options, nullptr);
+  const auto outcome = tune_kernel(function.context(), function.placements(), picky, options, nullptr);
   ASSERT_FALSE(outcome.ok());
   EXPECT_THAT(outcome.error().message,
               HasSubstr("3 candidates: compile: the register allocator is on strike"));
   EXPECT_TRUE(process_records().list().empty());
   options.schedule.clear();  // where some schedule works, the others' failures are its record's footnotes
-  const auto rescued = tune_kernel(function.context(), picky, options, nullptr);
+  const auto rescued = tune_kernel(function.context(), function.placements(), picky, options, nullptr);
   ASSERT_TRUE(rescued.ok()) << rescued.error().message;
   EXPECT_EQ(rescued->record.schedule, "cpu.points");
 }
@@ -260,7 +261,8 @@ TEST(TunerProcess, TunesOnceForAllProcesses) {
   if (!device) GTEST_SKIP() << "built without LLVM";
   const BoundFunction function(product, {{40, 40}, {40, 40}}, device->facts());
   const bool is_first = !process_records().find(record_key(function.context())).has_value();
-  const auto outcome = tune_kernel(function.context(), *device, {.seconds = 20, .candidates = 2}, nullptr);
+  const auto outcome = tune_kernel(function.context(), function.placements(), *device,
+                                   {.seconds = 20, .candidates = 2}, nullptr);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_EQ(outcome->from_record, !is_first);
   if (const char* wanted = std::getenv("EINKERN_TUNER_TEST_RECORD")) {
