@@ -6,6 +6,7 @@ namespace einkern::autotune {
 namespace {
 
 constexpr std::int64_t least_bytes = 192 << 20;
+constexpr std::int64_t hold_cycles = 50'000;  // some 30 µs: an event and a launch take the host 10
 constexpr int threads = 256, blocks_a_multiprocessor = 8;
 
 // The buffer is zero, so nothing is ever written; the compiler cannot know that and keeps the loads.
@@ -20,13 +21,20 @@ extern "C" __global__ void __launch_bounds__(256) ek_flush(const uint4* __restri
   }
   if (seen != 0) *sink = seen;
 }
+// Holds the stream while the host queues what is timed, so that no launch is timed with it.
+extern "C" __global__ void ek_hold(long long cycles) {
+  const long long begin = clock64();
+  while (clock64() - begin < cycles) {
+  }
+}
 )";
 
 }  // namespace
 
 core::Emission flush_emission(const core::DeviceFacts& device) {
   const std::int64_t bytes = std::max(least_bytes, 4 * device.l2_bytes) / 16 * 16;
-  core::Emission emission{.language = core::SourceLanguage::cuda, .source = source, .entries = {"ek_flush"}};
+  core::Emission emission{
+      .language = core::SourceLanguage::cuda, .source = source, .entries = {"ek_flush", "ek_hold"}};
   emission.launch.buffers = {
       {.name = "flush.data", .dtype = DType::u32, .bytes = bytes, .zero_on_creation = true},
       {.name = "flush.sink", .dtype = DType::u32, .bytes = 16, .zero_on_creation = true}};
@@ -35,7 +43,8 @@ core::Emission flush_emission(const core::DeviceFacts& device) {
                        .grid = {core::SizeExpression::symbol("sm_count") * blocks_a_multiprocessor, 1, 1},
                        .block = {threads, 1, 1},
                        .arguments = {core::PointerArgument{0, 0}, core::PointerArgument{1, 0},
-                                     core::SizeArgument{bytes / 16, 8}}}};
+                                     core::SizeArgument{bytes / 16, 8}}},
+      core::KernelStep{.entry = "ek_hold", .arguments = {core::SizeArgument{hold_cycles, 8}}}};
   return emission;
 }
 

@@ -9,10 +9,10 @@
 namespace einkern::autotune::worker {
 namespace {
 
-constexpr std::int64_t most_blocks = 2048;
+constexpr std::int64_t most_blocks = 2048, elements_a_thread = 16;
 
 std::int64_t blocks_for(std::int64_t elements) {
-  return std::clamp<std::int64_t>((elements + check_threads - 1) / check_threads, 1, most_blocks);
+  return std::clamp<std::int64_t>(elements / (check_threads * elements_a_thread), 1, most_blocks);
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ void fill_by_size(const ProblemTensor& tensor, char* first, const Value& value) 
 std::vector<std::uint64_t> value_table(const ProblemTensor& tensor, Filling filling) {
   std::vector<std::uint64_t> table(value_table_size);
   for (std::size_t i = 0; i < table.size(); ++i)
-    table[i] = encoded_value(tensor.dtype, filling, random_word(tensor.seed + i));
+    table[i] = encoded_value(tensor.dtype, filling, random_word(tensor.seed + i)) &
+               poison_bits(core::size_bytes(tensor.dtype));
   return table;
 }
 

@@ -26,6 +26,7 @@ TEST(Messages, AProblemArrivesWhole) {
                               .absolute = 1e-30}};
   message.problem.scalars = {{"scale", 0xFFFFFFFFFFFFFFFFu}};
   message.problem.symbols = {{"M", 3}, {"x.stride.0", -8}};
+  message.problem.sampling = {.name = "f_0.sample", .extents = {3, 5}, .seed = 11};
   const Problem arrived = round_trip(message).problem;
   ASSERT_EQ(arrived.tensors.size(), 1u);
   const ProblemTensor& tensor = arrived.tensors[0];
@@ -41,6 +42,9 @@ TEST(Messages, AProblemArrivesWhole) {
   EXPECT_EQ(tensor.absolute, 1e-30);
   EXPECT_EQ(arrived.scalars, message.problem.scalars);
   EXPECT_EQ(arrived.symbols, message.problem.symbols);
+  EXPECT_EQ(arrived.sampling.name, "f_0.sample");
+  EXPECT_EQ(arrived.sampling.extents, (std::vector<std::int64_t>{3, 5}));
+  EXPECT_EQ(arrived.sampling.seed, 11u);
 }
 
 TEST(Messages, CodeArrivesByteForByte) {
@@ -59,6 +63,15 @@ TEST(Messages, CodeArrivesByteForByte) {
   EXPECT_EQ(used.registers, 32);
   EXPECT_EQ(used.spill_load_bytes, 24);
   EXPECT_EQ(used.shared_bytes, 1 << 20);
+}
+
+TEST(Messages, TheChecksArrive) {
+  UseChecks message;
+  message.artifact.code = std::string("\0ELF", 4);
+  message.artifact.entries["ek_check_fill"] = {40};
+  const UseChecks arrived = round_trip(message);
+  EXPECT_EQ(arrived.artifact.code, message.artifact.code);
+  EXPECT_EQ(arrived.artifact.entries.at("ek_check_fill").registers, 40);
 }
 
 TEST(Messages, SmallRequestsArrive) {

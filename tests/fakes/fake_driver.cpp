@@ -46,7 +46,7 @@ struct FakeLibrary {
 };
 
 thread_local std::vector<ContextHandle> contexts;
-char primary_contexts[16], stream_memory, event_memory, pool_memory;
+char primary_contexts[16], stream_memory, event_memory, pool_memory, graph_memory;
 
 template <typename Handle>
 Handle handle_of(void* memory) {
@@ -269,14 +269,25 @@ Status cuStreamIsCapturing(StreamHandle, int* status) {
   *status = state().capturing ? 1 : capture_none;
   return success;
 }
-Status cuStreamBeginCapture_v2(StreamHandle, int) { return error_not_supported; }
-Status cuStreamEndCapture(StreamHandle, GraphHandle*) { return error_not_supported; }
-Status cuGraphInstantiateWithFlags(GraphExecutionHandle*, GraphHandle, unsigned long long) {
-  return error_not_supported;
+Status cuStreamBeginCapture_v2(StreamHandle, int) {
+  ENTER;
+  state().capturing = true;
+  return success;
 }
-Status cuGraphLaunch(GraphExecutionHandle, StreamHandle) { return error_not_supported; }
-Status cuGraphExecDestroy(GraphExecutionHandle) { return error_not_supported; }
-Status cuGraphDestroy(GraphHandle) { return error_not_supported; }
+Status cuStreamEndCapture(StreamHandle, GraphHandle* graph) {
+  state().capturing = false;
+  ENTER;
+  *graph = handle_of<GraphHandle>(&graph_memory);
+  return success;
+}
+Status cuGraphInstantiateWithFlags(GraphExecutionHandle* execution, GraphHandle, unsigned long long) {
+  ENTER;
+  *execution = handle_of<GraphExecutionHandle>(&graph_memory);
+  return success;
+}
+Status cuGraphLaunch(GraphExecutionHandle, StreamHandle) { return enter(__func__); }
+Status cuGraphExecDestroy(GraphExecutionHandle) { return enter(__func__); }
+Status cuGraphDestroy(GraphHandle) { return enter(__func__); }
 Status cuEventCreate(EventHandle* event, unsigned int) {
   ENTER;
   *event = handle_of<EventHandle>(&event_memory);

@@ -178,6 +178,23 @@ TEST_F(DeviceGpu, IsCapturedIntoAGraph) {
   driver.graph_destroy(graph);
 }
 
+TEST_F(DeviceGpu, RecordsLaunchesAsOneGraph) {
+  const auto prepared = prepare(1024, 1);
+  const Address workspace = gpu_->allocate(prepared->workspace_bytes()).value();
+  const Address buffers[] = {upload(std::vector<float>(1024, 2.0f)), upload(std::vector<float>(1024, 0.0f)),
+                             0};
+  const std::uint64_t scalars[] = {std::bit_cast<std::uint32_t>(1.0f)};
+  const auto graph = gpu_->record(stream_, [&]() -> core::Result<void> {
+    for (int i = 0; i < 5; ++i)
+      EINKERN_CHECK_OK(prepared->launch({buffers, scalars, {workspace, false}}, stream_));
+    return {};
+  });
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(download(buffers[1], 1024), std::vector<float>(1024, 0.0f)) << "recorded, not run";
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE((*graph)->launch(stream_).ok());
+  EXPECT_EQ(download(buffers[1], 1024), std::vector<float>(1024, 20.0f));
+}
+
 TEST_F(DeviceGpu, UsesLargeSharedMemory) {
   const Address y = upload(std::vector<float>(256));
   LaunchGeometry geometry;
