@@ -130,6 +130,27 @@ TEST_F(Launch, AllocatesNothingWhileTheStreamIsCaptured) {
   EXPECT_THAT(state_.calls, ElementsAre("cuLaunchKernelEx"));
 }
 
+TEST_F(Launch, RecordsWorkAndEndsEveryCaptureThatItBegan) {
+  const Stream stream = gpu_->create_stream().value();
+  bool captured = false;
+  const auto graph = gpu_->record(stream, [&]() -> Result<void> {
+    captured = gpu_->is_capturing(stream).value();
+    return {};
+  });
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_TRUE(captured);
+  EXPECT_FALSE(state_.capturing);
+  EXPECT_TRUE((*graph)->launch(stream).ok());
+  const auto failed =
+      gpu_->record(stream, []() -> Result<void> { return Error{ErrorKind::device, "the work went wrong"}; });
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().message, "the work went wrong");
+  EXPECT_FALSE(state_.capturing);
+  state_.failures["cuGraphInstantiateWithFlags"] = error_out_of_memory;
+  EXPECT_THAT(gpu_->record(stream, [] { return Result<void>(); }).error().message, HasSubstr("graph"));
+  EXPECT_FALSE(state_.capturing);
+}
+
 TEST_F(Launch, SkipsEmptyGridsAndTheirDivisors) {
   const auto prepared = prepare(full_plan(), load(fake_artifact("k", 9)), {{"M", 0}, {"N", 0}});
   ASSERT_TRUE(prepared.ok()) << prepared.error().message;
