@@ -272,7 +272,7 @@ TEST_F(DeviceChecksTest, AFingerprintTellsOneBit) {
     }
     seen.insert(device->judge().value().fingerprint);
   }
-  EXPECT_EQ(seen.size(), 6u);
+  EXPECT_EQ(seen.size(), 5u);
 }
 
 }  // namespace
