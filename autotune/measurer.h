@@ -8,9 +8,10 @@ namespace einkern::autotune {
 
 /// A candidate's admission to the search.
 struct Admission {
-  std::string outcome;  // "": it may be timed; else why it fell out, as in CandidateFate
-  double seconds = 0;   // of the run that checked it, about
-  double error = 0;     // largest error of an element, as a share of the output's largest magnitude
+  std::string outcome;   // "": it may be timed; else why it fell out, as in CandidateFate
+  double seconds = 0;    // of the run that checked it, about
+  double error = 0;      // largest error of an element, as a share of the output's largest magnitude
+  bool untried = false;  // it was not compiled in time: it has not failed, and a later search may try it
 };
 
 /// Samples of one candidate, in seconds; or what became of it while it was timed.

@@ -18,6 +18,7 @@ double ReplayMeasurer::sample(double seconds) {
 Admission ReplayMeasurer::admit(int candidate) {
   const RecordedCandidate& recorded = space_[static_cast<std::size_t>(candidate)];
   elapsed_ += recorded.admission_seconds;
+  if (recorded.untried) return {.untried = true};
   if (recorded.outcome != "measured") return {.outcome = recorded.outcome};
   return {.seconds = recorded.seconds};
 }

@@ -16,6 +16,7 @@ struct RecordedCandidate {
   double seconds = 0;                // its true time
   double admission_seconds = 0.1;    // what compiling and checking it takes
   std::string confirmation;          // "": it is confirmed
+  bool untried = false;              // it is never compiled in time
 };
 
 /// The candidates of a tuning record, in its order.

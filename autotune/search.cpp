@@ -64,6 +64,7 @@ class Halving {
       if (stop() || (late && state_.best)) return;
       const Admission admission = measurer_.admit(i);
       if (stop()) return;  // what it says of this candidate may come of the interruption
+      if (admission.untried) continue;
       trial(i).outcome = admission.outcome;
       trial(i).error = admission.error;
       if (admission.outcome.empty()) {

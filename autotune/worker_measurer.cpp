@@ -158,6 +158,7 @@ Admission WorkerMeasurer::admit(int candidate) {
   while (built_future.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready)
     if (setting_.interrupted && setting_.interrupted()) return {.outcome = "interrupted"};
   const runtime::BuiltKernel& built = built_future.get();
+  if (!built && runtime::was_cancelled(built.error())) return {.untried = true};
   if (!built) return {.outcome = "compile: " + built.error().message};
   if (std::string spills = spilling((*built)->artifact); !spills.empty()) return {.outcome = spills};
   if (!codes_.insert((*built)->artifact.code + (*built)->launch.to_json()).second)

@@ -52,6 +52,40 @@ int list_cache(runtime::KernelCache& cache, const autotune::RecordStore& records
   return success;
 }
 
+/// Why one kernel is not cached, or that it is.
+Json miss_of(runtime::KernelCache& cache, const std::string& name, const core::Key& key) {
+  Json differences = Json::array();
+  Json found = {{"name", name}, {"fingerprint", key.fingerprint()}, {"cached", false}};
+  const auto near = cache.nearest(key, 1);
+  if (near.empty()) return found;
+  found["cached"] = near.front().differences.empty();
+  found["nearest"] = near.front().entry.fingerprint;
+  found["bytes"] = near.front().entry.bytes;
+  for (const auto& difference : near.front().differences)
+    differences.push_back(
+        {{"field", difference.field}, {"wanted", difference.wanted}, {"found", difference.found}});
+  found["differences"] = differences;
+  return found;
+}
+
+std::string miss_text(const Json& miss) {
+  std::string text =
+      fmt::format("{}  {}\n", miss.at("name").get<std::string>(), miss.at("fingerprint").get<std::string>());
+  if (!miss.contains("nearest")) return text + "  not cached, and nothing like it is\n";
+  if (miss.at("cached").get<bool>())
+    return text + fmt::format("  cached, {}\n", engine::bytes_text(miss.at("bytes").get<double>()));
+  text +=
+      fmt::format("  not cached; the nearest entry {} differs in\n", miss.at("nearest").get<std::string>());
+  for (const Json& difference : miss.at("differences")) {
+    const auto wanted = difference.at("wanted").get<std::string>(),
+               found = difference.at("found").get<std::string>();
+    const bool is_short = wanted.size() + found.size() < 120;  // a whole source would fill the screen
+    text += fmt::format("    {}{}\n", difference.at("field").get<std::string>(),
+                        is_short ? fmt::format(": {} here, {} there", wanted, found) : "");
+  }
+  return text;
+}
+
 /// For each kernel of a problem: whether it is cached, else the nearest entry and the fields in which it
 /// differs.
 int explain_misses(runtime::KernelCache& cache, const CacheOptions& options) {
@@ -62,23 +96,20 @@ int explain_misses(runtime::KernelCache& cache, const CacheOptions& options) {
   if (!device) return report(device.error());
   const auto emitted = emit_plan(std::get<Problem>(loaded), (*device)->facts(), {});
   if (!emitted) return report(emitted.error());
-  for (std::size_t i = 0; i < emitted->emissions.size(); ++i) {
-    const core::Key key = engine::kernel_key(emitted->emissions[i], **device);
-    fmt::print("{}  {}\n", emitted->plan.kernels[i].name, key.fingerprint());
-    const auto near = cache.nearest(key, 1);
-    if (near.empty()) {
-      fmt::print("  not cached, and nothing like it is\n");
-    } else if (near.front().differences.empty()) {
-      fmt::print("  cached, {}\n", engine::bytes_text(static_cast<double>(near.front().entry.bytes)));
-    } else {
-      fmt::print("  not cached; the nearest entry {} differs in\n", near.front().entry.fingerprint);
-      for (const auto& difference : near.front().differences)
-        fmt::print("    {}{}\n", difference.field,
-                   difference.wanted.size() + difference.found.size() < 120
-                       ? fmt::format(": {} here, {} there", difference.wanted, difference.found)
-                       : "");
-    }
-  }
+  Json kernels = Json::array();
+  for (std::size_t i = 0; i < emitted->emissions.size(); ++i)
+    kernels.push_back(
+        miss_of(cache, emitted->plan.kernels[i].name, engine::kernel_key(emitted->emissions[i], **device)));
+  if (options.json)
+    fmt::print("{}\n", kernels.dump(1));
+  else
+    for (const Json& miss : kernels) fmt::print("{}", miss_text(miss));
+  return success;
+}
+
+/// What an action did: one line, or one JSON object.
+int tell(const CacheOptions& options, const Json& numbers, const std::string& line) {
+  fmt::print("{}\n", options.json ? numbers.dump(1) : line);
   return success;
 }
 
@@ -96,9 +127,9 @@ int carry(runtime::KernelCache& cache, const autotune::RecordStore& records, con
   if (!kernels) return report(kernels.error());
   if (with_records) tuned = out ? records.export_to(record_file) : records.import_from(record_file);
   if (!tuned) return report(tuned.error());
-  fmt::print("{} kernels and {} tuning records {} {}\n", *kernels, *tuned, out ? "written to" : "taken from",
-             options.path);
-  return success;
+  return tell(options, {{"kernels", *kernels}, {"records", *tuned}},
+              fmt::format("{} kernels and {} tuning records {} {}", *kernels, *tuned,
+                          out ? "written to" : "taken from", options.path));
 }
 
 }  // namespace
@@ -108,20 +139,23 @@ int cache_command(const CacheOptions& options) {
   const autotune::RecordStore& records = autotune::process_records();
   if (options.action == "list") return list_cache(cache, records, options.json);
   if (options.action == "why") return explain_misses(cache, options);
-  if (options.action == "path") {
-    fmt::print("{}\n", cache.folder());
-  } else if (options.action == "clear") {
-    const auto kernels = cache.clear();
-    fmt::print("{} kernels and {} tuning records removed\n", kernels, records.clear());
-  } else if (options.action == "prune") {
-    fmt::print("{} kernels removed\n", cache.prune());
-  } else if (options.action == "verify") {
-    const auto check = cache.verify();
-    fmt::print("{} kernels are good, {} were damaged and are removed\n", check.good, check.removed);
-  } else if (options.action == "export" || options.action == "import") {
-    return carry(cache, records, options);
+  if (options.action == "path") return tell(options, {{"folder", cache.folder()}}, cache.folder());
+  if (options.action == "clear") {
+    const auto kernels = cache.clear(), tuned = records.clear();
+    return tell(options, {{"kernels", kernels}, {"records", tuned}},
+                fmt::format("{} kernels and {} tuning records removed", kernels, tuned));
   }
-  return success;
+  if (options.action == "prune") {
+    const auto kernels = cache.prune();
+    return tell(options, {{"kernels", kernels}}, fmt::format("{} kernels removed", kernels));
+  }
+  if (options.action == "verify") {
+    const auto check = cache.verify();
+    return tell(
+        options, {{"good", check.good}, {"removed", check.removed}},
+        fmt::format("{} kernels are good, {} were damaged and are removed", check.good, check.removed));
+  }
+  return carry(cache, records, options);
 }
 
 int devices_command(const DevicesOptions& options) {

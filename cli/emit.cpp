@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/json_report.h"
 #include "cli/problem.h"
@@ -18,6 +19,8 @@
 namespace einkern::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 core::Result<core::Artifact> compile_for(const core::Emission& emission, const core::DeviceFacts& facts,
                                          bool ptx) {
   EINKERN_TRY(const auto nvrtc, runtime::cuda::process_nvrtc());
@@ -27,29 +30,49 @@ core::Result<core::Artifact> compile_for(const core::Emission& emission, const c
                                               .ptx_only = ptx});
 }
 
+/// A file in the folder for temporary ones, gone with its owner.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& content)
+      : path_((std::filesystem::temp_directory_path() / "einkern-XXXXXX").string()) {
+    const int file = mkstemp(path_.data());
+    written_ =
+        file >= 0 && write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size());
+    if (file >= 0) close(file);
+  }
+  ~TemporaryFile() { std::remove(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  bool written() const { return written_; }
+  /// The path as one word of a shell's command line.
+  std::string quoted() const {
+    std::string text = "'";
+    for (const char c : path_) text += c == '\'' ? "'\\''" : std::string(1, c);
+    return text + "'";
+  }
+
+ private:
+  std::string path_;
+  bool written_ = false;
+};
+
 /// Machine code as text, by the toolkit's cuobjdump: NVRTC has no disassembler.
 core::Result<std::string> disassemble(const std::string& cubin) {
-  const std::string path =
-      (std::filesystem::temp_directory_path() / fmt::format("einkern-{}.cubin", getpid())).string();
-  {
-    std::ofstream out(path, std::ios::binary);
-    out << cubin;
-  }
+  const TemporaryFile file(cubin);
   std::string text;
   for (const char* program : {"cuobjdump", "/usr/local/cuda/bin/cuobjdump"}) {
-    std::FILE* pipe = popen(fmt::format("{} -sass {} 2>/dev/null", program, path).c_str(), "r");
+    if (!file.written()) break;
+    std::FILE* pipe = popen(fmt::format("{} -sass {} 2>/dev/null", program, file.quoted()).c_str(), "r");
     if (!pipe) continue;
     char buffer[4096];
     while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, pipe)) text.append(buffer, count);
-    if (pclose(pipe) == 0 && !text.empty()) break;
+    if (pclose(pipe) == 0 && !text.empty()) return text;
     text.clear();
   }
-  std::filesystem::remove(path);
-  if (text.empty())
-    return core::Error{
-        core::ErrorKind::device,
-        "--as sass needs cuobjdump of the CUDA Toolkit on the PATH; --as ptx needs only NVRTC"};
-  return text;
+  return core::Error{
+      core::ErrorKind::device,
+      file.written() ? "--as sass needs cuobjdump of the CUDA Toolkit on the PATH; --as ptx needs only NVRTC"
+                     : "--as sass needs a folder for temporary files: set TMPDIR to one with space"};
 }
 
 core::Result<std::string> emitted_text(const core::Emission& emission, const core::DeviceFacts& facts,
@@ -92,11 +115,23 @@ int emit_command(const EmitOptions& options) {
   if (!facts) return report(facts.error());
   const auto emitted = emit_plan(std::get<Problem>(loaded), *facts, options.choice);
   if (!emitted) return report(emitted.error());
-  for (const core::Emission& emission : emitted->emissions) {
-    const auto text = emitted_text(emission, *facts, options.as);
+  Json kernels = Json::array();
+  for (std::size_t i = 0; i < emitted->emissions.size(); ++i) {
+    const auto text = emitted_text(emitted->emissions[i], *facts, options.as);
     if (!text) return report(text.error());
-    fmt::print("{}\n", *text);
+    if (!options.json) fmt::print("{}\n", *text);
+    kernels.push_back({{"name", emitted->plan.kernels[i].name},
+                       {"schedule", emitted->choices[i].schedule->name()},
+                       {"configuration", emitted->choices[i].configuration.text()},
+                       {"text", *text}});
   }
+  if (options.json)
+    fmt::print("{}\n", Json{{"device", facts->name},
+                            {"architecture", facts->architecture},
+                            {"as", options.as},
+                            {"plan", emitted->plan.name},
+                            {"kernels", kernels}}
+                           .dump(1));
   return success;
 }
 

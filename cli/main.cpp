@@ -2,6 +2,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <new>
+
+#include "cli/arguments.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "core/version.h"
@@ -42,7 +46,65 @@ void add_device(CLI::App& command, std::string& device, bool reference = false) 
                                : "cpu, cuda, cuda:1, or best (a GPU if there is one)");
 }
 
-void add_json(CLI::App& command, bool& json) { command.add_flag("--json", json, "Print JSON"); }
+void add_json(CLI::App& command, bool& json) {
+  command.add_flag("--json", json, "Print JSON, of errors too");
+}
+
+/// One line, and where help is; CLI11 says "RequiredError" and prints the whole help, which hides the error.
+std::string failure_text(const CLI::App& app, const CLI::Error& error) {
+  const auto used = app.get_subcommands();
+  const std::string command = used.empty() ? "einkern" : "einkern " + used.front()->get_name();
+  return fmt::format("{}; see `{} --help`", error.what(), command);
+}
+
+const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* each : app.get_subcommands({}))
+    if (each->get_name() == name) return each;
+  return nullptr;
+}
+
+/// What is wrong with the words of the command line in a way that CLI11 does not put well: an unknown
+/// command, an unknown option. "" where there is nothing of the kind.
+std::string unknown_word(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2) return "name a command, such as `einkern run op.ein`; see `einkern --help`";
+  const std::string first = argv[1];
+  const CLI::App* command = subcommand(app, first);
+  if (!command) {
+    std::vector<std::string> names;
+    for (const CLI::App* each : app.get_subcommands({})) names.push_back(each->get_name());
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    return first.starts_with("-") ? ""
+                                  : fmt::format("no command is called `{}`{}; see `einkern --help`", first,
+                                                suggestion(first, views));
+  }
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (command->get_name() == "cache" && i == 2)
+      if (const CLI::App* action = subcommand(*command, word)) {
+        command = action;
+        continue;
+      }
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with("--") || name == "--" || command->get_option_no_throw(name)) continue;
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command->get_options()) names.push_back(option->get_name());
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    return fmt::format("`{}` has no option `{}`{}; see `einkern {} --help`", command->get_name(), name,
+                       suggestion(name, views), first);
+  }
+  return "";
+}
+
+/// The kind that an exception of the face is as a value.
+einkern::core::ErrorKind kind_of(const einkern::Error& error) {
+  using einkern::core::ErrorKind;
+  if (dynamic_cast<const einkern::CompileError*>(&error)) return ErrorKind::compile;
+  if (dynamic_cast<const einkern::ShapeError*>(&error)) return ErrorKind::shape;
+  if (dynamic_cast<const einkern::DeviceError*>(&error)) return ErrorKind::device;
+  if (dynamic_cast<const einkern::IoError*>(&error)) return ErrorKind::io;
+  if (dynamic_cast<const einkern::InternalError*>(&error)) return ErrorKind::internal;
+  return ErrorKind::usage;
+}
 
 }  // namespace
 
@@ -50,7 +112,6 @@ int main(int argc, char** argv) {
   CLI::App app("Tensor math in index notation, one tuned kernel at run time.", "einkern");
   app.set_version_flag("--version", std::string(einkern::core::version));
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::help);
   app.footer(
       "Examples:\n  einkern run matmul.ein --dims M=1024,N=1024,K=1024\n  einkern tune matmul.ein --dims "
       "M=1024,N=1024,K=1024\n"
@@ -62,7 +123,10 @@ int main(int argc, char** argv) {
       *app.add_subcommand("run", "Compile, run on random or .npy data, check against the reference, time");
   add_problem(run_app, run.problem);
   add_choice(run_app, run.choice);
-  run_app.add_option("--output,-o", run.outputs, "Write a result, as in y=y.npy")->allow_extra_args(false);
+  run_app
+      .add_option("--output,-o", run.outputs,
+                  "Write a result (or an inout tensor), as in y=y.npy; y=- is standard output")
+      ->allow_extra_args(false);
   add_device(run_app, run.device, true);
   run_app
       .add_option("--check", run.check, "Compare with the reference: auto (where it is quick), always, never")
@@ -99,6 +163,7 @@ int main(int argc, char** argv) {
   add_device(emit_app, emit.device);
   emit_app.add_option("--arch", emit.architecture,
                       "A GPU architecture that need not be here, such as sm_90a");
+  add_json(emit_app, emit.json);
   emit_app.footer("Example: einkern emit matmul.ein --dims M=4096,N=4096,K=4096 --as ptx --arch sm_90a");
 
   ExplainOptions explain;
@@ -124,6 +189,7 @@ int main(int argc, char** argv) {
   format_app.add_flag("--write,-w", format.write, "Write the files in place");
   format_app.add_flag("--check", format.check,
                       "Only name files that are not formatted; exit code 1 if there are any");
+  add_json(format_app, format.json);
   format_app.footer("Example: einkern fmt --write ops.ein");
 
   CacheOptions cache;
@@ -143,11 +209,16 @@ int main(int argc, char** argv) {
     CLI::App& action = *cache_app.add_subcommand(name, text);
     action.add_option("name", cache.path, "Path without ending")->required();
     action.callback([&cache, name] { cache.action = name; });
+    add_json(action, cache.json);
   }
+  cache_app.footer(
+      "Examples: einkern cache list\n          einkern cache export my-machine\n          einkern cache why "
+      "matmul.ein --dims M=512,N=512,K=512");
   CLI::App& why_app = *cache_app.add_subcommand(
       "why", "Why a kernel is not in the cache: the field in which the nearest differs");
   add_problem(why_app, cache.problem);
   add_device(why_app, cache.device);
+  add_json(why_app, cache.json);
   why_app.callback([&cache] { cache.action = "why"; });
 
   BenchOptions bench;
@@ -170,12 +241,15 @@ int main(int argc, char** argv) {
   CLI::App& devices_app =
       *app.add_subcommand("devices", "What is here, and what is missing and how to get it");
   add_json(devices_app, devices.json);
+  devices_app.footer("Example: einkern devices --json");
 
+  set_json_output(std::find(argv, argv + argc, std::string_view("--json")) != argv + argc);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? success : usage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    const std::string unknown = unknown_word(app, argc, argv);
+    return report({einkern::core::ErrorKind::usage, unknown.empty() ? failure_text(app, error) : unknown});
   }
   try {
     if (run_app.parsed()) return run_command(run);
@@ -187,10 +261,11 @@ int main(int argc, char** argv) {
     if (cache_app.parsed()) return cache_command(cache);
     if (bench_app.parsed()) return bench_command(bench);
     return devices_command(devices);
-  } catch (const einkern::DeviceError& error) {
-    return report({einkern::core::ErrorKind::device, error.what()});
   } catch (const einkern::Error& error) {
-    return report({einkern::core::ErrorKind::usage, error.what()});
+    return report({kind_of(error), error.what()});
+  } catch (const std::bad_alloc&) {
+    return report({einkern::core::ErrorKind::device,
+                   "this machine has no memory left for that; use smaller tensors, or free some"});
   } catch (const std::exception& error) {
     return report({einkern::core::ErrorKind::internal, error.what()});
   }

@@ -53,6 +53,7 @@ struct EmitOptions {
   std::string as = "source";  // source, cuda, ptx, sass, llvm, asm
   std::string device = "best";
   std::string architecture;  // sm_90a: no GPU needed
+  bool json = false;
 };
 
 struct ExplainOptions {
@@ -72,6 +73,7 @@ struct FormatOptions {
   std::vector<std::string> files;  // "-": standard input
   bool write = false;
   bool check = false;
+  bool json = false;
 };
 
 struct CacheOptions {

@@ -22,8 +22,9 @@ namespace einkern::cli {
 /// A source file's text; - is standard input.
 core::Result<std::string> read_source(const std::string& path);
 
-/// The parsed program; its diagnostics have been printed. No value: there were errors.
-std::optional<dsl::Program> load_program(const std::vector<std::string>& files, bool json);
+/// The checked program; its diagnostics have been printed (as JSON to standard output if asked for). An exit
+/// code: there were errors.
+std::variant<dsl::Program, int> load_program(const std::vector<std::string>& files, bool print_json);
 
 /// A call whose shapes are known; tensors lie in no memory yet.
 struct Problem {

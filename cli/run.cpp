@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/arguments.h"
 #include "cli/json_report.h"
 #include "cli/problem.h"
 #include "cli/terminal.h"
@@ -118,20 +119,51 @@ core::Result<Timing> measure(runtime::Device& device, const engine::PreparedCall
   return Timing{median, median > 0 ? (seconds[n * 3 / 4] - seconds[n / 4]) / median : 0, static_cast<int>(n)};
 }
 
-core::Result<void> save_outputs(const RunOptions& options, const Problem& problem,
-                                const std::vector<Tensor>& outputs) {
+/// The tensors that --output may name: results, and what is changed in place.
+std::vector<std::string_view> output_names(const dsl::Function& function) {
+  std::vector<std::string_view> names;
+  for (dsl::TensorId id : function.results) names.push_back(function[id].name);
+  for (dsl::TensorId id : dsl::argument_tensors(function))
+    if (function[id].role == dsl::TensorRole::inout) names.push_back(function[id].name);
+  return names;
+}
+
+/// Files by tensor name, as --output says; asked before anything runs.
+core::Result<std::map<std::string, std::string>> output_files(const RunOptions& options,
+                                                              const dsl::Function& function) {
+  const auto names = output_names(function);
+  std::map<std::string, std::string> files;
   for (const std::string& text : options.outputs) {
     EINKERN_TRY(const auto pair, split_pair("--output", text));
-    bool found = false;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      if ((*problem.function)[problem.function->results[i]].name != pair.first) continue;
-      outputs[i].save(pair.second);
-      found = true;
-    }
-    if (!found)
-      return core::Error{core::ErrorKind::usage, fmt::format("no result is called `{}`", pair.first)};
+    if (std::find(names.begin(), names.end(), pair.first) == names.end())
+      return core::Error{core::ErrorKind::usage,
+                         fmt::format("no result is called `{}`{}; there are: {}", pair.first,
+                                     suggestion(pair.first, names), fmt::join(names, ", "))};
+    if (!files.emplace(pair).second)
+      return core::Error{core::ErrorKind::usage, fmt::format("--output {} is given twice", pair.first)};
   }
-  return {};
+  return files;
+}
+
+/// Writes what --output names; - is standard output.
+void save_outputs(const std::map<std::string, std::string>& files, const dsl::Function& function,
+                  const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs) {
+  const auto save = [&](dsl::TensorId id, const Tensor& tensor) {
+    const auto file = files.find(function[id].name);
+    if (file != files.end()) tensor.save(file->second == "-" ? "/dev/stdout" : file->second);
+  };
+  for (std::size_t i = 0; i < outputs.size(); ++i) save(function.results[i], outputs[i]);
+  const auto ids = dsl::argument_tensors(function);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (function[ids[i]].role == dsl::TensorRole::inout) save(ids[i], inputs[i]);
+}
+
+/// Where the report goes: not into a result that is written to standard output.
+std::FILE* report_stream(const std::map<std::string, std::string>& files) {
+  const bool taken = std::any_of(files.begin(), files.end(), [](const auto& file) {
+    return file.second == "-" || file.second == "/dev/stdout";
+  });
+  return taken ? stderr : stdout;
 }
 
 std::string shape_line(const Problem& problem) {
@@ -146,8 +178,15 @@ std::string shape_line(const Problem& problem) {
   return fmt::format("{}", fmt::join(parts, "  "));
 }
 
+Json dims_json(const Problem& problem) {
+  Json dims = Json::object();
+  for (const auto& [name, value] : problem.binding.symbols) dims[name] = value;
+  return dims;
+}
+
 /// The reference evaluator as a device: results by --output, nothing to time.
-int run_on_reference(const RunOptions& options, const Problem& problem) {
+int run_on_reference(const RunOptions& options, const Problem& problem,
+                     const std::map<std::string, std::string>& files) {
   const Device cpu = Device::cpu();
   const ProblemTensors tensors = make_tensors(problem, cpu);
   std::vector<reference::HostTensor> inputs;
@@ -158,46 +197,54 @@ int run_on_reference(const RunOptions& options, const Problem& problem) {
     if (const auto fault = check_elements(problem, inputs); !fault) return report(fault.error());
   const auto results = evaluate(problem, inputs, 1e15);
   if (!results) return report(results.error());
-  std::vector<Tensor> outputs;
-  for (dsl::TensorId id : problem.function->results) {
+  const auto tensor_of = [&](dsl::TensorId id) {
     const reference::HostTensor& host = results->values.at(id);
-    outputs.push_back(
-        core::is_float(host.dtype)
-            ? Tensor::from(std::span<const double>(host.floats), host.shape, host.dtype, cpu)
-            : Tensor::from(std::span<const std::int64_t>(host.integers), host.shape, host.dtype, cpu));
-  }
-  if (const auto saved = save_outputs(options, problem, outputs); !saved) return report(saved.error());
+    return core::is_float(host.dtype)
+               ? Tensor::from(std::span<const double>(host.floats), host.shape, host.dtype, cpu)
+               : Tensor::from(std::span<const std::int64_t>(host.integers), host.shape, host.dtype, cpu);
+  };
+  const dsl::Function& function = *problem.function;
+  std::vector<Tensor> outputs, changed = tensors.inputs;
+  for (dsl::TensorId id : function.results) outputs.push_back(tensor_of(id));
+  const auto ids = dsl::argument_tensors(function);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (function[ids[i]].role == dsl::TensorRole::inout) changed[i] = tensor_of(ids[i]);
+  save_outputs(files, function, outputs, changed);
   if (options.json)
-    fmt::print("{}\n", Json{{"function", problem.function->name}, {"device", "reference"}}.dump(1));
+    fmt::print(
+        report_stream(files), "{}\n",
+        Json{{"function", function.name}, {"device", "reference"}, {"dims", dims_json(problem)}}.dump(1));
   else
-    fmt::print("{} on the reference evaluator\n  {}\n", problem.function->name, shape_line(problem));
+    fmt::print(report_stream(files), "{} on the reference evaluator\n  {}\n", function.name,
+               shape_line(problem));
   return success;
 }
 
-void print_report(const Problem& problem, const runtime::Device& device, const engine::PreparedCall& prepared,
-                  const Timing& timing, const CheckResult& check) {
+void print_report(std::FILE* out, const Problem& problem, const runtime::Device& device,
+                  const engine::PreparedCall& prepared, const Timing& timing, const CheckResult& check) {
   double bytes = 0, operations = 0, limit = 0;
   const auto kernels = engine::explain_kernels(prepared);
-  fmt::print("{} on {} ({})\n  {}\n", problem.function->name, device.facts().name,
+  fmt::print(out, "{} on {} ({})\n  {}\n", problem.function->name, device.facts().name,
              device.facts().architecture, shape_line(problem));
   for (const auto& kernel : kernels) {
-    fmt::print("  kernel  {} [{}] {}\n", kernel.schedule, kernel.source, kernel.configuration);
+    fmt::print(out, "  kernel  {} [{}] {}\n", kernel.schedule, kernel.source, kernel.configuration);
     bytes += kernel.bytes;
     operations += kernel.operations;
     limit += kernel.limit_seconds;
   }
   if (timing.runs > 0 && timing.seconds > 0) {
-    fmt::print("  time    {} (median of {}, spread {:.0f} %)\n", engine::seconds_text(timing.seconds),
+    fmt::print(out, "  time    {} (median of {}, spread {:.0f} %)\n", engine::seconds_text(timing.seconds),
                timing.runs, 100 * timing.spread);
-    fmt::print("  rate    {}, {}\n", engine::rate_text(operations / timing.seconds, "op"),
+    fmt::print(out, "  rate    {}, {}\n", engine::rate_text(operations / timing.seconds, "op"),
                engine::rate_text(bytes / timing.seconds, "B"));
-    fmt::print("  limit   {} on this device: {:.0f} % of it reached\n", engine::seconds_text(limit),
+    fmt::print(out, "  limit   {} on this device: {:.0f} % of it reached\n", engine::seconds_text(limit),
                100 * limit / timing.seconds);
   }
-  fmt::print("  check   {}\n", check.text);
+  fmt::print(out, "  check   {}\n", check.text);
 }
 
-int run_on_device(const RunOptions& options, const Problem& problem) {
+int run_on_device(const RunOptions& options, const Problem& problem,
+                  const std::map<std::string, std::string>& files) {
   const Device device = options.device == "best" ? Device::best() : Device::named(options.device);
   const auto runtime = detail::Access::runtime(device);
   const ProblemTensors tensors = make_tensors(problem, device);
@@ -230,16 +277,15 @@ int run_on_device(const RunOptions& options, const Problem& problem) {
     if (!result) return report(result.error());
     checked = std::move(*result);
   }
-  if (const auto saved = save_outputs(options, problem, tensors.outputs); !saved)
-    return report(saved.error());
+  save_outputs(files, *problem.function, tensors.outputs, tensors.inputs);
   const auto timing = measure(*runtime, **prepared, problem, tensors, options.repetitions);
   if (!timing) return report(timing.error());
   if (options.json)
-    fmt::print("{}\n",
+    fmt::print(report_stream(files), "{}\n",
                run_json({problem, runtime->facts(), (*prepared)->plan, engine::explain_kernels(**prepared)},
                         *timing, checked));
   else
-    print_report(problem, *runtime, **prepared, *timing, checked);
+    print_report(report_stream(files), problem, *runtime, **prepared, *timing, checked);
   return checked.ok ? success : diagnostics;
 }
 
@@ -249,7 +295,10 @@ int run_command(const RunOptions& options) {
   auto loaded = load_problem(options.problem);
   if (const int* code = std::get_if<int>(&loaded)) return *code;
   const Problem& problem = std::get<Problem>(loaded);
-  return options.device == "reference" ? run_on_reference(options, problem) : run_on_device(options, problem);
+  const auto files = output_files(options, *problem.function);
+  if (!files) return report(files.error());
+  return options.device == "reference" ? run_on_reference(options, problem, *files)
+                                       : run_on_device(options, problem, *files);
 }
 
 }  // namespace einkern::cli

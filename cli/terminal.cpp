@@ -5,11 +5,45 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 namespace einkern::cli {
 
+namespace {
+
+bool json = false;
+
+std::string_view kind_name(core::ErrorKind kind) {
+  switch (kind) {
+    case core::ErrorKind::compile:
+      return "compile";
+    case core::ErrorKind::shape:
+      return "shape";
+    case core::ErrorKind::device:
+      return "device";
+    case core::ErrorKind::usage:
+      return "usage";
+    case core::ErrorKind::io:
+      return "io";
+    case core::ErrorKind::internal:
+      return "internal";
+  }
+  return "";
+}
+
+}  // namespace
+
+void set_json_output(bool wanted) { json = wanted; }
+bool json_output() { return json; }
+
 int report(const core::Error& error) {
   const bool internal = error.kind == core::ErrorKind::internal;
+  if (json) {
+    const nlohmann::ordered_json object = {
+        {"error", {{"kind", kind_name(error.kind)}, {"message", error.message}}}};
+    // Names of files and arguments need not be UTF-8.
+    fmt::print("{}\n", object.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  }
   fmt::print(stderr, "einkern: {}{}\n",
              internal ? "internal error, please report it: " : "error: ", error.message);
   switch (error.kind) {

@@ -9,7 +9,13 @@
 
 namespace einkern::cli {
 
-/// Prints "einkern: error: …" to standard error; returns the exit code of that kind of error.
+/// Whether what a command prints is for machines (--json): errors are then JSON on standard output too. Set
+/// once, by main.
+void set_json_output(bool json);
+bool json_output();
+
+/// Prints "einkern: error: …" to standard error, and with --json {"error": {"kind": …, "message": …}} to
+/// standard output; returns the exit code of that kind of error.
 int report(const core::Error& error);
 /// One line to standard error.
 void notice(std::string_view text);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "dsl/check.h"
 #include "dsl/limits.h"
@@ -116,22 +117,26 @@ std::optional<Function> FunctionChecker::check() {
 }
 
 void FunctionChecker::check_attributes(const ast::Function& source) {
-  bool seen = false;
+  static constexpr std::string_view known[] = {"precision", "atomics"};
+  std::set<std::string_view> seen;
   for (const ast::Attribute& attribute : source.attributes) {
-    if (attribute.name.text != "precision") {
-      static constexpr std::string_view known[] = {"precision"};
-      Diagnostic& diagnostic =
-          error(attribute.name.range, fmt::format("there is no attribute `@{}`", attribute.name.text));
-      const std::string_view meant = nearest_name(attribute.name.text, known);
+    const std::string_view name = attribute.name.text;
+    if (std::find(std::begin(known), std::end(known), name) == std::end(known)) {
+      Diagnostic& diagnostic = error(attribute.name.range, fmt::format("there is no attribute `@{}`", name));
+      const std::string_view meant = nearest_name(name, known);
       if (!meant.empty()) diagnostic.replace(attribute.name.range, std::string(meant));
       continue;
     }
-    if (seen) error(attribute.range, "`@precision` stands twice");
-    seen = true;
-    if (const auto precision = precision_of(attribute))
+    if (!seen.insert(name).second) error(attribute.range, fmt::format("`@{}` stands twice", name));
+    // `@atomics` allows any order of the terms of a float `+=`. All schedules add in order, which it allows
+    // too, so it changes nothing in a function.
+    if (name == "atomics") {
+      if (!attribute.arguments.empty()) error(attribute.range, "`@atomics` takes no arguments");
+    } else if (const auto precision = precision_of(attribute)) {
       function_.precision = *precision;
-    else
+    } else {
       error(attribute.range, "`@precision` takes exact, tf32, bf16, f16, or a bound such as error < 1e-5");
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,10 +66,20 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 33);
 }
 
+/// Memory of this machine for that many bytes of a copy.
+std::string host_bytes(std::int64_t count) {
+  try {
+    return std::string(static_cast<std::size_t>(count), '\0');
+  } catch (const std::bad_alloc&) {
+    throw DeviceError(fmt::format(
+        "This machine has no {} bytes of memory left for a copy. Use smaller tensors, or free some.", count));
+  }
+}
+
 /// Bytes of all elements in row-major order, whatever the strides.
 std::string gather_bytes(const Tensor& tensor) {
   const std::int64_t size = core::size_bytes(tensor.dtype());
-  std::string bytes(static_cast<std::size_t>(tensor.size() * size), '\0');
+  std::string bytes = host_bytes(tensor.size() * size);
   if (bytes.empty()) return bytes;
   const auto device = Access::runtime(tensor.device());
   const auto place = Access::place(tensor);
@@ -77,7 +88,7 @@ std::string gather_bytes(const Tensor& tensor) {
     return bytes;
   }
   const auto [low, high] = engine::byte_range(tensor.dtype(), place);
-  std::string span(static_cast<std::size_t>(high - low), '\0');
+  std::string span = host_bytes(high - low);
   unwrap(device->copy_to_host(span.data(), place.address + static_cast<std::uint64_t>(low), high - low, {}));
   std::vector<std::int64_t> index(place.shape.size(), 0);
   for (std::size_t at = 0; at < bytes.size(); at += static_cast<std::size_t>(size)) {
@@ -158,7 +169,12 @@ Tensor Tensor::zeros(Shape shape, DType dtype, Device device) {
 Tensor Tensor::random(Shape shape, DType dtype, Device device, std::uint64_t seed) {
   const auto count = static_cast<std::size_t>(element_count(shape));
   const auto size = static_cast<std::size_t>(core::size_bytes(dtype));
-  std::string bytes(count * size, '\0');
+  const Tensor tensor =
+      empty(std::move(shape), dtype, device);  // first: where there is no room for it, nothing is made
+  const auto runtime = Access::runtime(device);
+  const std::size_t block =
+      std::min<std::size_t>(count, 1 << 20);  // elements in this machine's memory at once
+  std::string bytes(block * size, '\0');
   const std::uint64_t stream = mix(seed + 0x9e3779b97f4a7c15ULL);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t draw = mix(stream + i);
@@ -167,9 +183,13 @@ Tensor Tensor::random(Shape shape, DType dtype, Device device, std::uint64_t see
       value = core::is_signed(dtype) ? static_cast<double>(draw % 7) - 3
                                      : static_cast<double>(draw % (dtype == DType::boolean ? 2 : 4));
     const std::uint64_t bits = engine::bits_of(dtype, value);
-    std::memcpy(bytes.data() + i * size, &bits, size);
+    std::memcpy(bytes.data() + i % block * size, &bits, size);
+    if ((i + 1) % block != 0 && i + 1 != count) continue;
+    const std::size_t first = i / block * block;
+    unwrap(runtime->copy_to_device(Access::place(tensor).address + first * size, bytes.data(),
+                                   static_cast<std::int64_t>((i + 1 - first) * size), {}));
   }
-  return upload(bytes, shape, dtype, device);
+  return tensor;
 }
 
 Tensor Tensor::from(std::span<const float> values, Shape shape, DType dtype, Device device) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/diagnostic.h"
 #include "runtime/warnings.h"
 
 namespace einkern::engine {
@@ -51,8 +52,14 @@ core::Result<KernelChoice> from_wish(const KernelContext& context, const KernelW
     return KernelChoice{
         schedule, configuration, ChoiceSource::given, schedule->estimate(context, configuration), {}};
   }
-  if (!wish.schedule.empty() && reasons.empty())
-    return usage(fmt::format("no schedule is called {}", wish.schedule));
+  if (!wish.schedule.empty() && reasons.empty()) {
+    std::vector<std::string_view> names;
+    for (const Schedule* schedule : codegen::schedules(context.device.backend))
+      if (schedule->name() != wish.schedule) names.push_back(schedule->name());
+    const std::string_view near = dsl::nearest_name(wish.schedule, names);
+    return usage(fmt::format("no schedule is called {}{}", wish.schedule,
+                             near.empty() ? "" : fmt::format("; did you mean `{}`?", near)));
+  }
   return usage(fmt::format("the schedule asked for cannot compute {}:{}", context.kernel.name, reasons));
 }
 

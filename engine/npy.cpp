@@ -130,12 +130,16 @@ core::Result<NpyArray> read_npy(const std::string& path) {
   const auto fault = [&](std::string_view what) {
     return core::Error{core::ErrorKind::io, fmt::format("{}: {}", path, what)};
   };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return fault("is a folder");
   std::ifstream in(path, std::ios::binary);
   if (!in) return fault("cannot be read: does it exist?");
-  std::ostringstream text;
-  text << in.rdbuf();
-  const std::string file = text.str();
-  if (!std::string_view(file).starts_with(magic) || file.size() < 10) return fault("is no .npy file");
+  std::string file(10, '\0');  // first the beginning: what is no .npy file may have no end
+  in.read(file.data(), static_cast<std::streamsize>(file.size()));
+  if (in.gcount() < 10 || !std::string_view(file).starts_with(magic)) return fault("is no .npy file");
+  std::ostringstream rest;
+  rest << in.rdbuf();
+  file += rest.str();
   const int major = static_cast<unsigned char>(file[6]);
   if (major < 1 || major > 3)
     return fault(fmt::format("has .npy version {}, of which nothing is known", major));
@@ -179,25 +183,25 @@ core::Result<void> write_npy(const std::string& path, const NpyArray& given) {
                   fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << magic << '\x01' << '\0' << static_cast<char>(header.size() & 0xff)
-        << static_cast<char>(header.size() >> 8) << header << array.bytes;
-    out.flush();
-    if (!out) {
-      std::error_code ignored;
-      std::filesystem::remove(temporary, ignored);
-      return core::Error{
-          core::ErrorKind::io,
-          fmt::format("{}: cannot be written: does the folder exist, is the disk full?", path)};
-    }
-  }
+  header = fmt::format("{}\x01{}{}{}{}", magic, '\0', static_cast<char>(header.size() & 0xff),
+                       static_cast<char>(header.size() >> 8), header);
+  const auto fault = [&](const std::string& why) {
+    return core::Error{core::ErrorKind::io, fmt::format("{}: cannot be written: {}", path, why)};
+  };
+  // A pipe, a device or a link is written as it is; a rename would put a file in its place.
   std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error)
-    return core::Error{core::ErrorKind::io, fmt::format("{}: cannot be written: {}", path, error.message())};
-  return {};
+  const std::filesystem::file_type type = std::filesystem::symlink_status(path, error).type();
+  if (type == std::filesystem::file_type::directory) return fault("it is a folder");
+  const bool replaces =
+      type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
+  const std::string written = replaces ? fmt::format("{}.{}.tmp", path, getpid()) : path;
+  std::ofstream out(written, std::ios::binary | std::ios::trunc);
+  out << header << array.bytes;
+  out.close();
+  if (out && replaces) std::filesystem::rename(written, path, error = {});
+  if (out && !(replaces && error)) return {};
+  if (replaces) std::filesystem::remove(written, error);
+  return fault("does the folder exist, is the disk full?");
 }
 
 NpyArray convert(const NpyArray& array, DType to) {

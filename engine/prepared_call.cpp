@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "codegen/plan/access.h"
+#include "codegen/plan/limits.h"
 #include "engine/repro.h"
 
 namespace einkern::engine {
@@ -14,20 +16,12 @@ using codegen::KernelContext;
 using codegen::Plan;
 using dsl::TensorId;
 
-struct ChosenPlan {
-  BoundPlan bound;
-  std::vector<KernelChoice> choices;
-  double tuned_seconds = 0;
-  bool all_tuned = true;
-};
-
 core::Result<ChosenPlan> choose_plan_kernels(BoundPlan bound, const dsl::Binding& binding,
-                                             const runtime::Device& device,
+                                             const core::DeviceFacts& facts,
                                              const autotune::RecordStore& records, const KernelWish& wish) {
   ChosenPlan chosen{.bound = std::move(bound)};
   for (const codegen::Kernel& kernel : chosen.bound.plan.kernels) {
-    const KernelContext context{chosen.bound.plan, kernel, chosen.bound.specialisation, device.facts(),
-                                binding};
+    const KernelContext context{chosen.bound.plan, kernel, chosen.bound.specialisation, facts, binding};
     auto choice = choose_kernel(context, records, wish);
     // A wish that only some of the plan's kernels can follow binds those alone.
     if (!choice && chosen.bound.plan.kernels.size() > 1 && choice.error().kind == core::ErrorKind::usage &&
@@ -39,23 +33,6 @@ core::Result<ChosenPlan> choose_plan_kernels(BoundPlan bound, const dsl::Binding
     chosen.choices.push_back(std::move(*choice));
   }
   return chosen;
-}
-
-/// The plan asked for; else the one whose kernels are tuned and fastest together; else the default.
-core::Result<ChosenPlan> choose_plan(std::vector<BoundPlan> plans, const dsl::Binding& binding,
-                                     const runtime::Device& device, const autotune::RecordStore& records,
-                                     const PrepareOptions& options) {
-  std::optional<ChosenPlan> best;
-  for (BoundPlan& bound : plans) {
-    if (!options.plan.empty() && bound.plan.name != options.plan) continue;
-    EINKERN_TRY(ChosenPlan chosen,
-                choose_plan_kernels(std::move(bound), binding, device, records, options.wish));
-    const bool better =
-        best && best->all_tuned && chosen.all_tuned && chosen.tuned_seconds < best->tuned_seconds;
-    if (!best || better) best = std::move(chosen);
-  }
-  if (best) return std::move(*best);
-  return core::Error{core::ErrorKind::usage, fmt::format("no plan is called {}", options.plan)};
 }
 
 core::Result<std::vector<PreparedKernel>> build_kernels(const ChosenPlan& chosen, const dsl::Binding& binding,
@@ -139,10 +116,15 @@ core::Result<dsl::Binding> bind_call(const dsl::Function& function, const Call& 
   return dsl::bind(function, shapes);
 }
 
-std::vector<BoundPlan> bind_plans(const std::vector<Plan>& plans, const dsl::Binding& binding,
-                                  const Call& call) {
+core::Result<std::vector<BoundPlan>> bind_plans(const std::vector<Plan>& plans, const dsl::Binding& binding,
+                                                const Call& call) {
   std::vector<BoundPlan> bound;
   for (const Plan& plan : plans) {
+    if (plan.kernels.size() > codegen::limits::kernels)
+      return core::Error{
+          core::ErrorKind::compile,
+          fmt::format("{} takes {} kernels, more than {}, the limit: split it into several functions",
+                      plan.graph->name, plan.kernels.size(), codegen::limits::kernels)};
     std::vector<codegen::TensorPlacement> placements = placements_of(*plan.graph, call);
     codegen::Specialisation specialisation = codegen::specialise(plan, binding, placements);
     bound.push_back({plan, std::move(specialisation), std::move(placements)});
@@ -150,12 +132,31 @@ std::vector<BoundPlan> bind_plans(const std::vector<Plan>& plans, const dsl::Bin
   return bound;
 }
 
+core::Result<ChosenPlan> choose_plan(std::vector<BoundPlan> plans, const dsl::Binding& binding,
+                                     const core::DeviceFacts& facts, const autotune::RecordStore& records,
+                                     const PrepareOptions& options) {
+  std::optional<ChosenPlan> best;
+  std::vector<std::string> names;
+  for (BoundPlan& bound : plans) {
+    names.push_back(bound.plan.name);
+    if (!options.plan.empty() && bound.plan.name != options.plan) continue;
+    EINKERN_TRY(ChosenPlan chosen,
+                choose_plan_kernels(std::move(bound), binding, facts, records, options.wish));
+    const bool better =
+        best && best->all_tuned && chosen.all_tuned && chosen.tuned_seconds < best->tuned_seconds;
+    if (!best || better) best = std::move(chosen);
+  }
+  if (best) return std::move(*best);
+  return core::Error{core::ErrorKind::usage, fmt::format("no plan is called {}; there are: {}", options.plan,
+                                                         fmt::join(names, ", "))};
+}
+
 core::Result<std::shared_ptr<const PreparedCall>> prepare_call(
     const dsl::Function& function, const std::vector<Plan>& plans, const Call& call, runtime::Device& device,
     runtime::KernelBuilder& builder, const autotune::RecordStore& records, const PrepareOptions& options) {
   EINKERN_TRY(dsl::Binding binding, bind_call(function, call));
-  EINKERN_TRY(ChosenPlan chosen,
-              choose_plan(bind_plans(plans, binding, call), binding, device, records, options));
+  EINKERN_TRY(std::vector<BoundPlan> bound, bind_plans(plans, binding, call));
+  EINKERN_TRY(ChosenPlan chosen, choose_plan(std::move(bound), binding, device.facts(), records, options));
   auto prepared = std::make_shared<PreparedCall>();
   EINKERN_TRY(prepared->kernels, build_kernels(chosen, binding, call, device, builder));
   prepared->plan = std::move(chosen.bound.plan);

@@ -51,9 +51,22 @@ struct BoundPlan {
 };
 /// Checks the call's shapes and binds them.
 core::Result<dsl::Binding> bind_call(const dsl::Function& function, const Call& call);
-/// Plans with their specialisations for one call, the default plan first.
-std::vector<BoundPlan> bind_plans(const std::vector<codegen::Plan>& plans, const dsl::Binding& binding,
-                                  const Call& call);
+/// Plans with their specialisations for one call, the default plan first. The error: the function takes more
+/// kernels than codegen::limits::kernels.
+core::Result<std::vector<BoundPlan>> bind_plans(const std::vector<codegen::Plan>& plans,
+                                                const dsl::Binding& binding, const Call& call);
+
+/// A plan with a kernel chosen for each of its parts.
+struct ChosenPlan {
+  BoundPlan bound;
+  std::vector<KernelChoice> choices;
+  double tuned_seconds = 0;  // of the kernels that were measured
+  bool all_tuned = true;
+};
+/// The plan asked for; else the one whose kernels are all tuned and fastest together; else the default.
+core::Result<ChosenPlan> choose_plan(std::vector<BoundPlan> plans, const dsl::Binding& binding,
+                                     const core::DeviceFacts& facts, const autotune::RecordStore& records,
+                                     const PrepareOptions& options);
 
 /// Chooses, compiles (or finds in the cache) and resolves.
 core::Result<std::shared_ptr<const PreparedCall>> prepare_call(const dsl::Function& function,

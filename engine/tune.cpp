@@ -16,7 +16,7 @@ core::Result<std::vector<autotune::TuneOutcome>> tune_call(const dsl::Function& 
   EINKERN_TRY(const dsl::Binding binding, bind_call(function, call));
   std::vector<autotune::TuneOutcome> outcomes;
   std::set<std::string> seen;
-  const std::vector<BoundPlan> bound_plans = bind_plans(plans, binding, call);
+  EINKERN_TRY(const std::vector<BoundPlan> bound_plans, bind_plans(plans, binding, call));
   for (const BoundPlan& bound : bound_plans)
     for (const codegen::Kernel& kernel : bound.plan.kernels) {
       const codegen::KernelContext context{bound.plan, kernel, bound.specialisation, device->facts(),

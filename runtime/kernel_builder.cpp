@@ -9,11 +9,15 @@
 namespace einkern::runtime {
 namespace {
 
-core::Error cancelled() {
-  return {core::ErrorKind::internal, "The compilation was cancelled before it began."};
-}
+constexpr const char* cancellation = "The compilation was cancelled before it began.";
+
+core::Error cancelled() { return {core::ErrorKind::internal, cancellation}; }
 
 }  // namespace
+
+bool was_cancelled(const core::Error& error) {
+  return error.kind == core::ErrorKind::internal && error.message == cancellation;
+}
 
 KernelBuilder::KernelBuilder(KernelCache* cache, int threads)
     : cache_(cache), thread_limit_(static_cast<std::size_t>(std::max(threads, 1))), process_(getpid()) {}

@@ -24,6 +24,9 @@ namespace einkern::runtime {
 using BuiltKernel = core::Result<std::shared_ptr<const CompiledKernel>>;
 using CompileFunction = std::function<core::Result<CompiledKernel>()>;
 
+/// Whether an error only says that a compilation was cancelled before it began.
+bool was_cancelled(const core::Error& error);
+
 /// Builds kernels on the caller's thread or on its own threads. Calls for one key share one compilation, no
 /// lock is held while a compiler runs, and a failure is told to all who wait for it and then forgotten. A
 /// process made by fork() builds with threads of its own.

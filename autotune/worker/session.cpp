@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <new>
 
 #include "autotune/worker/sample.h"
 #include "autotune/worker/values.h"
@@ -26,7 +27,11 @@ Reply unknown_kernel(int kernel) {
 
 Reply Session::answer(const Request& request) {
   if (!device_ && !std::holds_alternative<OpenDevice>(request)) return {.failure = "no device is open"};
-  return std::visit([this](const auto& one) { return perform(one); }, request);
+  try {
+    return std::visit([this](const auto& one) { return perform(one); }, request);
+  } catch (const std::bad_alloc&) {
+    return {.failure = "memory: this machine has no memory left for tensors of these sizes"};
+  }
 }
 
 Reply Session::perform(const OpenDevice& request) {

@@ -49,6 +49,16 @@ TEST(SuccessiveHalving, BadCandidatesCostLittle) {
   EXPECT_EQ(most, 4);
 }
 
+TEST(SuccessiveHalving, WhatIsNotCompiledInTimeHasNotFailed) {
+  auto space = plain_space();
+  for (std::size_t i = 10; i < space.size(); ++i) space[i].untried = true;
+  ReplayMeasurer measurer(space, 0, 1);
+  const SearchState found = successive_halving(measurer, 40, {.seconds = 60}, nullptr);
+  ASSERT_TRUE(found.best.has_value());
+  EXPECT_EQ(found.trials[9].outcome, "measured");
+  EXPECT_EQ(found.trials[10].outcome, "");  // so no record lists it, and a wider search tries it
+}
+
 TEST(SuccessiveHalving, FailedCandidatesAreSkippedWithTheirReasons) {
   auto space = plain_space();
   space[23].outcome = "wrong: y[0] is 1, the reference 2";

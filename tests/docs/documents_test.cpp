@@ -81,5 +81,32 @@ TEST(Documents, ExamplesInCppStandInAnExample) {
   EXPECT_GE(count, 1);
 }
 
+/// tests/CASES.md says which test holds off which fault; each must be there, and each case of the shared
+/// table too.
+TEST(Documents, EveryFaultsTestIsThere) {
+  std::string sources;
+  const std::filesystem::path tests(EINKERN_TEST_DIR);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(tests))
+    if (entry.path().extension() == ".cpp")
+      sources += read_source_file("tests/" + entry.path().lexically_relative(tests).string());
+  const std::string table = read_source_file("tests/CASES.md");
+  int count = 0;
+  for (std::size_t begin = table.find("| 1 |"); (begin = table.find('`', begin)) != std::string::npos;
+       ++begin) {
+    const std::size_t end = table.find('`', begin + 1);
+    const std::string name = table.substr(begin + 1, end - begin - 1);
+    begin = end;
+    const std::size_t dot = name.find('.');
+    ++count;
+    if (dot == std::string::npos) {  // a case, whose name may go on
+      EXPECT_NE(sources.find('"' + name.substr(0, name.find("\u2026"))), std::string::npos) << name;
+      continue;
+    }
+    EXPECT_NE(sources.find("(" + name.substr(0, dot) + ", " + name.substr(dot + 1) + ")"), std::string::npos)
+        << name;
+  }
+  EXPECT_GE(count, 50);
+}
+
 }  // namespace
 }  // namespace einkern::tests
