@@ -339,14 +339,20 @@ void MatmulOperandWriter::declare_fragments(const std::string& thread_row, int t
   const std::string vectors = fmt::format("{}", thread_rows / chunk);
   body().line(
       fmt::format("ek_vector<{}, {}> {}_fragment[2][{}];", names_.value_type, chunk, name(), vectors));
-  body().open(fmt::format("auto read_{} = [&](int buffer, int stage, int step)", name()));
-  body().line(fmt::format("const {}* from = {} + stage * {} + step * {} + {};", names_.value_type, shared_,
-                          stage_, pitch_, thread_row));
+  first_fragment_ = thread_row;
+  body().line(fmt::format("const {}* {}_read = {} + {};", names_.value_type, name(), shared_, thread_row));
+  body().open(fmt::format("auto read_{} = [&](int buffer, int step)", name()));
+  body().line(fmt::format("const {}* from = {}_read + step * {};", names_.value_type, name(), pitch_));
   body().line("#pragma unroll");
   body().line(
       fmt::format("for (int i = 0; i < {0}; ++i) ek_load<{1}>({2}_fragment[buffer][i], from + i * {3});",
                   vectors, chunk, name(), lanes * chunk));
   body().close(";");
+}
+
+void MatmulOperandWriter::move_to(const std::string& stage) {
+  body().line(
+      fmt::format("{0}_read = {1} + {2} * {3} + {4};", name(), shared_, stage, stage_, first_fragment_));
 }
 
 }  // namespace einkern::codegen::cuda

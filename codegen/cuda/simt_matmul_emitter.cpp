@@ -187,7 +187,7 @@ class SimtMatmulEmitter {
   }
 
   void emit_loop(MatmulOperandWriter& a, MatmulOperandWriter& b) {
-    const bool copied = a.copied() || b.copied();
+    const bool copied = a.copied() || b.copied(), passing = !a.copied() || !b.copied();
     const std::string first = tile_.splits > 1 ? "first_tile" : "0";
     body().blank();
     body().comment("Fill all stages but one.");
@@ -203,35 +203,49 @@ class SimtMatmulEmitter {
     if (copied) body().line("ek_wait_copies<k_stages - 2>();");
     body().line("__syncthreads();");
     body().line("int read_stage = 0, write_stage = k_stages - 1;");
-    body().line("read_a(0, read_stage, 0);");
-    body().line("read_b(0, read_stage, 0);");
+    body().line("read_a(0, 0);");
+    body().line("read_b(0, 0);");
     body().blank();
     body().open(fmt::format("for ({} tile = {}; tile < end_tile; ++tile)", index(), first));
     declare("ahead", "tile + k_stages - 1");
+    if (passing) declare("next", "min(ahead, end_tile - 1)");
     body().line("#pragma unroll");
     body().open("for (int step = 0; step < k_block_k; ++step)");
-    if (!a.copied() || !b.copied()) {
-      body().open("if (step == k_block_k - 2 && ahead < end_tile)");
-      for (MatmulOperandWriter* operand : {&a, &b}) operand->finish("ahead", "write_stage");
-      body().close();
-    }
+    emit_stage_switch(a, b, copied);
+    body().line("read_a((step + 1) % 2, (step + 1) % k_block_k);");
+    body().line("read_b((step + 1) % 2, (step + 1) % k_block_k);");
+    emit_copies_ahead(a, b, copied, passing);
+    body().line("multiply(step % 2);");
+    body().close();
+    body().close();
+  }
+
+  /// At a tile's last step, whose fragments are in registers.
+  void emit_stage_switch(MatmulOperandWriter& a, MatmulOperandWriter& b, bool copied) {
     body().open("if (step == k_block_k - 1)");
     body().comment("the next tile has come in, and the oldest stage is free");
     if (copied) body().line("ek_wait_copies<k_stages - 2>();");
     body().line("__syncthreads();");
     for (const char* stage : {"read_stage", "write_stage"})
       body().line(fmt::format("{0} = {0} == k_stages - 1 ? 0 : {0} + 1;", stage));
+    for (MatmulOperandWriter* operand : {&a, &b}) operand->move_to("read_stage");
     body().close();
-    body().line("read_a((step + 1) % 2, read_stage, (step + 1) % k_block_k);");
-    body().line("read_b((step + 1) % 2, read_stage, (step + 1) % k_block_k);");
+  }
+
+  /// Copies begin at a tile's first step. What passes through registers is loaded there too, behind a branch
+  /// that keeps the loads from sinking to the stores that wait for them, and stored a step before the switch.
+  void emit_copies_ahead(MatmulOperandWriter& a, MatmulOperandWriter& b, bool copied, bool passing) {
     body().open("if (step == 0)");
     body().open("if (ahead < end_tile)");
-    for (MatmulOperandWriter* operand : {&a, &b}) operand->start("ahead", "write_stage");
+    for (MatmulOperandWriter* operand : {&a, &b})
+      operand->start(operand->copied() ? "ahead" : "next", "write_stage");
+    if (passing) body().line("__syncwarp();  // keeps the branch, and the loads in it");
     body().close();
     if (copied) body().line("ek_commit_copies();");
     body().close();
-    body().line("multiply(step % 2);");
-    body().close();
+    if (!passing) return;
+    body().open("if (step == k_block_k - 2)");
+    for (MatmulOperandWriter* operand : {&a, &b}) operand->finish("next", "write_stage");
     body().close();
   }
 

@@ -70,6 +70,8 @@ class MatmulOperandWriter {
 
   /// Declares the fragments and the lambda read_a. `thread_row`: the thread's first row in the tile.
   void declare_fragments(const std::string& thread_row, int thread_rows, int lanes);
+  /// Makes read_a read another stage.
+  void move_to(const std::string& stage);
 
  private:
   struct StagedPlace {
@@ -100,7 +102,7 @@ class MatmulOperandWriter {
   std::optional<VectorBlock> block_;
   std::string pitch_, stage_, block_k_;  // names of constants
   int block_k_size_ = 0;
-  std::string thread_row_, thread_step_, shared_;
+  std::string thread_row_, thread_step_, shared_, first_fragment_;
 };
 
 }  // namespace einkern::codegen::cuda

@@ -78,14 +78,16 @@ extern "C" __global__ void __launch_bounds__(128, 2) ek_product(
   const int thread_column = thread / 2 % 8 * 4 + thread / 64 * 64;
   float accumulator[k_thread_m * k_thread_n] = {};
   ek_vector<float, 4> a_fragment[2][4];
-  auto read_a = [&](int buffer, int stage, int step) {
-    const float* from = a_shared + stage * k_a_stage + step * k_a_pitch + thread_row;
+  const float* a_read = a_shared + thread_row;
+  auto read_a = [&](int buffer, int step) {
+    const float* from = a_read + step * k_a_pitch;
     #pragma unroll
     for (int i = 0; i < 4; ++i) ek_load<4>(a_fragment[buffer][i], from + i * 16);
   };
   ek_vector<float, 4> b_fragment[2][2];
-  auto read_b = [&](int buffer, int stage, int step) {
-    const float* from = b_shared + stage * k_b_stage + step * k_b_pitch + thread_column;
+  const float* b_read = b_shared + thread_column;
+  auto read_b = [&](int buffer, int step) {
+    const float* from = b_read + step * k_b_pitch;
     #pragma unroll
     for (int i = 0; i < 2; ++i) ek_load<4>(b_fragment[buffer][i], from + i * 32);
   };
@@ -114,8 +116,8 @@ extern "C" __global__ void __launch_bounds__(128, 2) ek_product(
   ek_wait_copies<k_stages - 2>();
   __syncthreads();
   int read_stage = 0, write_stage = k_stages - 1;
-  read_a(0, read_stage, 0);
-  read_b(0, read_stage, 0);
+  read_a(0, 0);
+  read_b(0, 0);
 
   for (int tile = 0; tile < end_tile; ++tile) {
     const int ahead = tile + k_stages - 1;
@@ -127,9 +129,11 @@ extern "C" __global__ void __launch_bounds__(128, 2) ek_product(
         __syncthreads();
         read_stage = read_stage == k_stages - 1 ? 0 : read_stage + 1;
         write_stage = write_stage == k_stages - 1 ? 0 : write_stage + 1;
+        a_read = a_shared + read_stage * k_a_stage + thread_row;
+        b_read = b_shared + read_stage * k_b_stage + thread_column;
       }
-      read_a((step + 1) % 2, read_stage, (step + 1) % k_block_k);
-      read_b((step + 1) % 2, read_stage, (step + 1) % k_block_k);
+      read_a((step + 1) % 2, (step + 1) % k_block_k);
+      read_b((step + 1) % 2, (step + 1) % k_block_k);
       if (step == 0) {
         if (ahead < end_tile) {
           copy_a(ahead, write_stage);

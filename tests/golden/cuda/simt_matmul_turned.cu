@@ -97,14 +97,16 @@ extern "C" __global__ void __launch_bounds__(256, 1) ek_product(
   const int thread_column = thread / 2 % 8 * 4 + thread / 128 * 64;
   float accumulator[k_thread_m * k_thread_n] = {};
   ek_vector<float, 4> a_fragment[2][4];
-  auto read_a = [&](int buffer, int stage, int step) {
-    const float* from = a_shared + stage * k_a_stage + step * k_a_pitch + thread_row;
+  const float* a_read = a_shared + thread_row;
+  auto read_a = [&](int buffer, int step) {
+    const float* from = a_read + step * k_a_pitch;
     #pragma unroll
     for (int i = 0; i < 4; ++i) ek_load<4>(a_fragment[buffer][i], from + i * 16);
   };
   ek_vector<float, 4> b_fragment[2][2];
-  auto read_b = [&](int buffer, int stage, int step) {
-    const float* from = b_shared + stage * k_b_stage + step * k_b_pitch + thread_column;
+  const float* b_read = b_shared + thread_column;
+  auto read_b = [&](int buffer, int step) {
+    const float* from = b_read + step * k_b_pitch;
     #pragma unroll
     for (int i = 0; i < 2; ++i) ek_load<4>(b_fragment[buffer][i], from + i * 32);
   };
@@ -133,30 +135,34 @@ extern "C" __global__ void __launch_bounds__(256, 1) ek_product(
   }
   __syncthreads();
   int read_stage = 0, write_stage = k_stages - 1;
-  read_a(0, read_stage, 0);
-  read_b(0, read_stage, 0);
+  read_a(0, 0);
+  read_b(0, 0);
 
   for (int tile = 0; tile < end_tile; ++tile) {
     const int ahead = tile + k_stages - 1;
+    const int next = min(ahead, end_tile - 1);
     #pragma unroll
     for (int step = 0; step < k_block_k; ++step) {
-      if (step == k_block_k - 2 && ahead < end_tile) {
-        store_a(ahead, write_stage);
-        store_b(ahead, write_stage);
-      }
       if (step == k_block_k - 1) {
         // the next tile has come in, and the oldest stage is free
         __syncthreads();
         read_stage = read_stage == k_stages - 1 ? 0 : read_stage + 1;
         write_stage = write_stage == k_stages - 1 ? 0 : write_stage + 1;
+        a_read = a_shared + read_stage * k_a_stage + thread_row;
+        b_read = b_shared + read_stage * k_b_stage + thread_column;
       }
-      read_a((step + 1) % 2, read_stage, (step + 1) % k_block_k);
-      read_b((step + 1) % 2, read_stage, (step + 1) % k_block_k);
+      read_a((step + 1) % 2, (step + 1) % k_block_k);
+      read_b((step + 1) % 2, (step + 1) % k_block_k);
       if (step == 0) {
         if (ahead < end_tile) {
-          load_a(ahead);
-          load_b(ahead);
+          load_a(next);
+          load_b(next);
+          __syncwarp();  // keeps the branch, and the loads in it
         }
+      }
+      if (step == k_block_k - 2) {
+        store_a(next, write_stage);
+        store_b(next, write_stage);
       }
       multiply(step % 2);
     }
