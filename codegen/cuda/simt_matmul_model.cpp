@@ -125,13 +125,14 @@ double issue_share(const SpaceFacts& facts, const SimtMatmulTile& tile) {
     const int rows = operand->tile_rows(tile);
     if (operand->turned(tile)) {
       const double lines = static_cast<double>(rows) * tile.block_k / TurnPattern::steps / tile.threads();
-      copies += (lines * 3 + std::max(lines, 4.0)) / tile.block_k;
+      const double loads = operand->line == 1 ? lines * TurnPattern::steps * 8 : lines * 3;
+      copies += (loads + std::max(lines, 4.0)) / tile.block_k;
       continue;
     }
     const int width = std::min(operand->widest, 4);
     const double accesses = static_cast<double>(rows) / tile.threads() / width;
     // Copies of single elements also wait for one another (docs/performance.md).
-    const double asynchronous = width == 1 ? 9 : 5;
+    const double asynchronous = width == 1 ? 7 : 5;
     copies += accesses * (operand->copied ? asynchronous : 8 + (operand->along_steps ? width : 1));
   }
   const double loop = 24.0 / tile.block_k;
@@ -161,6 +162,8 @@ double preference(const SimtMatmulTile& tile) {
   // Which order gave fewer bank conflicts: the inner loop goes along the longer side of the block.
   const bool columns = tile.turned ? tile.thread_m >= tile.thread_n : large && tile.thread_m > tile.thread_n;
   double factor = tile.columns_outer == columns ? 1 : 1.02;
+  // A small block has few products to hide the loads behind, with one stage ahead.
+  if (tile.turned && !large) factor *= 1.12;
   if (tile.turned && tile.block_k == 16) factor *= 1.03;
   if (tile.stages == 2 && !tile.turned) factor *= 1.02;
   if (tile.stages == 4) factor *= 1.004;
