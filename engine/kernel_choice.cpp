@@ -63,6 +63,47 @@ core::Result<KernelChoice> from_wish(const KernelContext& context, const KernelW
   return usage(fmt::format("the schedule asked for cannot compute {}:{}", context.kernel.name, reasons));
 }
 
+/// The cost model's pick: the lowest estimate among calibrated schedules, else the first schedule that fits.
+core::Result<KernelChoice> from_model(const KernelContext& context) {
+  std::string reasons;
+  std::optional<KernelChoice> best;
+  for (const Schedule* schedule : codegen::schedules(context.device.backend)) {
+    if (best && !schedule->calibrated()) continue;
+    if (const auto reason = schedule->reason_against(context)) {
+      reasons += fmt::format("\n  {}: {}", schedule->name(), *reason);
+      continue;
+    }
+    const auto ranked = codegen::ranked_configurations(*schedule, context, 1);
+    if (ranked.empty()) {
+      reasons +=
+          fmt::format("\n  {}: no configuration is legal on {}", schedule->name(), context.device.name);
+      continue;
+    }
+    const codegen::Estimate estimate = schedule->estimate(context, ranked[0]);
+    if (!best || estimate.seconds < best->estimate.seconds)
+      best = KernelChoice{schedule, ranked[0], ChoiceSource::model, estimate, {}};
+    if (!best->schedule->calibrated()) break;
+  }
+  if (best) return *best;
+  return core::Error{core::ErrorKind::device, fmt::format("no schedule can compute {} on {}:{}",
+                                                          context.kernel.name, context.device.name, reasons)};
+}
+
+/// What was tuned for other sizes is taken unless the model expects it to lose clearly here: a square
+/// product's winner is no kernel for one row (seen on an H200: half the speed of the model's pick).
+std::optional<KernelChoice> from_nearest(const KernelContext& context, const autotune::RecordStore& records,
+                                         const autotune::RecordKey& key,
+                                         const core::Result<KernelChoice>& model) {
+  constexpr double clearly_worse = 1.25;
+  const auto record = records.nearest(key);
+  if (!record) return std::nullopt;
+  auto choice = from_record(context, *record);
+  if (!choice) return std::nullopt;
+  if (model.ok() && choice->estimate.seconds > clearly_worse * model->estimate.seconds) return std::nullopt;
+  choice->source = ChoiceSource::nearest_record;
+  return choice;
+}
+
 }  // namespace
 
 std::string_view source_name(ChoiceSource source) {
@@ -89,33 +130,9 @@ core::Result<KernelChoice> choose_kernel(const KernelContext& context, const aut
       choice->measured_seconds = record->seconds;
       return *choice;
     }
-  if (const auto record = records.nearest(key))
-    if (auto choice = from_record(context, *record)) {
-      choice->source = ChoiceSource::nearest_record;
-      return *choice;
-    }
-  std::string reasons;
-  std::optional<KernelChoice> best;
-  for (const Schedule* schedule : codegen::schedules(context.device.backend)) {
-    if (best && !schedule->calibrated()) continue;
-    if (const auto reason = schedule->reason_against(context)) {
-      reasons += fmt::format("\n  {}: {}", schedule->name(), *reason);
-      continue;
-    }
-    const auto ranked = codegen::ranked_configurations(*schedule, context, 1);
-    if (ranked.empty()) {
-      reasons +=
-          fmt::format("\n  {}: no configuration is legal on {}", schedule->name(), context.device.name);
-      continue;
-    }
-    const codegen::Estimate estimate = schedule->estimate(context, ranked[0]);
-    if (!best || estimate.seconds < best->estimate.seconds)
-      best = KernelChoice{schedule, ranked[0], ChoiceSource::model, estimate, {}};
-    if (!best->schedule->calibrated()) break;
-  }
-  if (best) return *best;
-  return core::Error{core::ErrorKind::device, fmt::format("no schedule can compute {} on {}:{}",
-                                                          context.kernel.name, context.device.name, reasons)};
+  auto model = from_model(context);
+  if (auto choice = from_nearest(context, records, key, model)) return *std::move(choice);
+  return model;
 }
 
 }  // namespace einkern::engine

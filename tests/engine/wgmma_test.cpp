@@ -147,5 +147,30 @@ TEST(KernelChoice, TheLowestEstimateOfTheTensorCoresDecides) {
     EXPECT_EQ(choice(n, n, n).schedule->name(), "cuda.wgmma_matmul") << n;
 }
 
+TEST(KernelChoice, WhatWonAtOtherSizesServesWhereTheModelDoesNotExpectItToLose) {
+  const auto of = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return kernel_case(checked_function(linear), {.tensors = {{m, k}, {n, k}}, .dims = {}});
+  };
+  std::string folder = ::testing::TempDir() + "einkern_nearest_XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const autotune::RecordStore records(folder);
+  const KernelCase square = of(2048, 2048, 2048);
+  const std::string winner = "tile_m=128 tile_n=256 stages=4 staged=2 turns=0 band=8";
+  ASSERT_TRUE(records
+                  .store({.key = autotune::record_key(square.context()),
+                          .function = "f",
+                          .schedule = "cuda.wgmma_matmul",
+                          .schedule_version = codegen::find_schedule("cuda.wgmma_matmul")->version(),
+                          .configuration = winner,
+                          .seconds = 26e-6})
+                  .ok());
+  EXPECT_EQ(engine::choose_kernel(square.context(), records).value().source, engine::ChoiceSource::record);
+  const KernelCase near = of(2048, 2048, 2304), few = of(16, 4096, 14336);
+  const engine::KernelChoice nearest = engine::choose_kernel(near.context(), records).value();
+  EXPECT_EQ(nearest.source, engine::ChoiceSource::nearest_record);
+  EXPECT_EQ(nearest.configuration.text(), winner);
+  EXPECT_EQ(engine::choose_kernel(few.context(), records).value().source, engine::ChoiceSource::model);
+}
+
 }  // namespace
 }  // namespace einkern::testing
