@@ -64,10 +64,8 @@ static __device__ __forceinline__ float ek_detached(float value) {
 
 std::vector<PreludePiece> prelude_products() {
   return {
-      {"ek_copy_async", {}, 80, copy_async},
-      {"ek_commit_copies", {}, 80, commit_copies},
-      {"ek_wait_copies", {}, 80, wait_copies},
-      {"ek_multiply_add", {}, 0, multiply_add},
+      {"ek_copy_async", {}, 80, copy_async},   {"ek_commit_copies", {}, 80, commit_copies},
+      {"ek_wait_copies", {}, 80, wait_copies}, {"ek_multiply_add", {}, 0, multiply_add},
       {"ek_detached", {}, 0, detached},
   };
 }

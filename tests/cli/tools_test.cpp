@@ -214,8 +214,7 @@ TEST(AccessChecks, BecomeErrorsWhereTheEnvironmentAsks) {
   EXPECT_EQ(folder.run(words).code, 0);
   const Ran ran = folder.run(words, {.environment = {{"EINKERN_CHECK", "1"}}});
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.err,
-              AllOf(HasSubstr("x"), HasSubstr("9"), HasSubstr("4")));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("x"), HasSubstr("9"), HasSubstr("4")));
 }
 
 }  // namespace
