@@ -28,7 +28,7 @@ TEST(Problem, DenseTensorsAndTheirSymbols) {
       "fn f(x: bf16[R, C], a: f32 = 0.25) -> y: i32[R, C] { y[r, c] = i32(a * x[r, c]) }", {{3, 5}},
       some_cpu());
   const Problem problem = problem_of(function);
-  const ProblemTensor &x = named(problem, "x"), &y = named(problem, "y");
+  const ProblemTensor x = named(problem, "x"), y = named(problem, "y");
   EXPECT_EQ(x.kind, core::BufferKind::input);
   EXPECT_EQ(x.strides, (std::vector<std::int64_t>{5, 1}));
   EXPECT_EQ(x.first_byte, 0);
