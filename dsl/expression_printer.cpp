@@ -2,68 +2,53 @@
 
 #include <utility>
 
+#include "dsl/operator_strength.h"
+
 namespace einkern::dsl {
 namespace {
 
 using ast::BinaryOperator;
 using ast::Expression;
 
-/// How tightly things bind, loosest first, as docs/language.md has it.
-enum Level : int {
-  level_else,
-  level_or,
-  level_and,
-  level_not,
-  level_comparison,
-  level_bit_or,
-  level_bit_xor,
-  level_bit_and,
-  level_shift,
-  level_sum,
-  level_product,
-  level_unary,
-  level_primary
-};
-
-Level level_of(BinaryOperator operation) {
+Strength strength_of(BinaryOperator operation) {
   switch (operation) {
     case BinaryOperator::multiply:
     case BinaryOperator::divide:
     case BinaryOperator::modulo:
-      return level_product;
+      return Strength::product;
     case BinaryOperator::add:
     case BinaryOperator::subtract:
-      return level_sum;
+      return Strength::sum;
     case BinaryOperator::shift_left:
     case BinaryOperator::shift_right:
-      return level_shift;
+      return Strength::shift;
     case BinaryOperator::bit_and:
-      return level_bit_and;
+      return Strength::bits_and;
     case BinaryOperator::bit_xor:
-      return level_bit_xor;
+      return Strength::bits_xor;
     case BinaryOperator::bit_or:
-      return level_bit_or;
+      return Strength::bits_or;
     case BinaryOperator::logical_and:
-      return level_and;
+      return Strength::conjunction;
     case BinaryOperator::logical_or:
-      return level_or;
+      return Strength::disjunction;
   }
-  return level_primary;
+  return Strength::atom;
 }
 
-Level level_of(const Expression& expression) {
-  if (expression.as<ast::Else>()) return level_else;
-  if (expression.as<ast::Comparison>()) return level_comparison;
-  if (expression.as<ast::Reduction>()) return level_unary;
-  if (const auto* binary = expression.as<ast::Binary>()) return level_of(binary->operation);
+Strength strength_of(const Expression& expression) {
+  if (expression.as<ast::Else>()) return Strength::else_strength;
+  if (expression.as<ast::Comparison>()) return Strength::comparison;
+  if (expression.as<ast::Reduction>()) return Strength::unary;
+  if (const auto* binary = expression.as<ast::Binary>()) return strength_of(binary->operation);
   if (const auto* unary = expression.as<ast::Unary>())
-    return unary->operation == ast::UnaryOperator::logical_not ? level_not : level_unary;
-  return level_primary;
+    return unary->operation == ast::UnaryOperator::logical_not ? Strength::negation : Strength::unary;
+  return Strength::atom;
 }
 
 /// What surrounds an expression: the loosest operator that may stand there bare, and what follows it.
 struct Context {
-  Level loosest = level_else;
+  Strength loosest = Strength::else_strength;
   bool before_product = false;     ///< `*`, `/` or `%` follows, which the body of a reduction would swallow
   bool before_comparison = false;  ///< a comparator follows, which may not follow the body of `any` or `all`
   bool outermost = false;          ///< a whole right side: broken, its lines begin below each other
@@ -79,12 +64,13 @@ class ExpressionPrinter {
   }
 
   Document print_bounds(const ast::Bounds& bounds) const {
-    return Document::concatenation({print(*bounds.begin, {level_or}), "..", print(*bounds.end, {level_or})});
+    return Document::concatenation(
+        {print(*bounds.begin, {Strength::disjunction}), "..", print(*bounds.end, {Strength::disjunction})});
   }
 
  private:
   static bool needs_parentheses(const Expression& expression, Context context) {
-    if (level_of(expression) < context.loosest) return true;
+    if (strength_of(expression) < context.loosest) return true;
     const auto* reduction = expression.as<ast::Reduction>();
     if (!reduction) return false;
     const bool any_or_all = reduction->operation.text == "any" || reduction->operation.text == "all";
@@ -104,7 +90,7 @@ class ExpressionPrinter {
     const bool word = unary.operation == ast::UnaryOperator::logical_not;
     const auto* inner = unary.operand->as<ast::Unary>();
     const bool twice = inner && inner->operation == unary.operation && !word;  // -(-x) rather than --x
-    context.loosest = word ? level_not : twice ? level_primary : level_unary;
+    context.loosest = word ? Strength::negation : twice ? Strength::atom : Strength::unary;
     context.before_comparison = false;
     return Document::concatenation(
         {spelling(unary.operation), word ? " " : "", print(*unary.operand, context)});
@@ -118,19 +104,19 @@ class ExpressionPrinter {
     return Document::group(std::move(parts), indentation);
   }
 
-  /// A row of operators of one level groups to the left, and breaks at all of them or none.
+  /// A row of operators of one strength groups to the left, and breaks at all of them or none.
   void print_chain(const ast::Binary& binary, Context context, std::vector<Document>& parts) const {
-    const Level level = level_of(binary.operation);
+    const Strength strength = strength_of(binary.operation);
     Context left = context;
-    left.loosest = level;
-    left.before_product = level == level_product;
+    left.loosest = strength;
+    left.before_product = strength == Strength::product;
     const auto* more = binary.left->as<ast::Binary>();
-    if (more && level_of(more->operation) == level)
+    if (more && strength_of(more->operation) == strength)
       print_chain(*more, left, parts);
     else
       parts.push_back(print(*binary.left, left));
     Context right = context;
-    right.loosest = static_cast<Level>(level + 1);
+    right.loosest = static_cast<Strength>(strength + 1);
     right.before_comparison = false;
     parts.push_back(Document::line());
     parts.push_back(std::string(spelling(binary.operation)) + " ");
@@ -145,15 +131,16 @@ class ExpressionPrinter {
         parts.push_back(std::string(spelling(comparison.comparators[i - 1])) + " ");
       }
       const bool last = i + 1 == comparison.operands.size();
-      parts.push_back(print(*comparison.operands[i], {level_bit_or, false, !last}));
+      parts.push_back(print(*comparison.operands[i], {Strength::bits_or, false, !last}));
     }
     return Document::group(std::move(parts), indentation_in(context));
   }
 
   Document print_node(const ast::Else& alternative, Context context) const {
-    return Document::group({print(*alternative.guarded, {level_primary}), Document::line(), "else ",
-                            print(*alternative.otherwise, {level_else, false, false, context.outermost})},
-                           indentation_in(context));
+    return Document::group(
+        {print(*alternative.guarded, {Strength::atom}), Document::line(), "else ",
+         print(*alternative.otherwise, {Strength::else_strength, false, false, context.outermost})},
+        indentation_in(context));
   }
 
   Document print_node(const ast::Call& call, Context) const {
@@ -165,9 +152,10 @@ class ExpressionPrinter {
   Document print_node(const ast::Index& index, Context) const {
     std::vector<Document> subscripts;
     for (const ast::Subscript& subscript : index.subscripts)
-      subscripts.push_back(subscript.expression ? print(*subscript.expression, {level_or}) : ":");
+      subscripts.push_back(subscript.expression ? print(*subscript.expression, {Strength::disjunction})
+                                                : ":");
     return Document::concatenation(
-        {print(*index.base, {level_primary}), bracketed("[", std::move(subscripts), "]")});
+        {print(*index.base, {Strength::atom}), bracketed("[", std::move(subscripts), "]")});
   }
 
   Document print_node(const ast::Reduction& reduction, Context) const {
@@ -189,17 +177,17 @@ class ExpressionPrinter {
                                      binary->operation == BinaryOperator::modulo);
     const bool keeps = quotient && (body.parenthesised || style_ == PrintStyle::canonical);
     if (keeps || begins_with_sign(body)) return Document::concatenation({"(", print_bare(body, {}), ")"});
-    return print(body, {level_product});
+    return print(body, {Strength::product});
   }
 
   /// Whether the printed body of a reduction would begin with `-` or `~`, which it may not.
   static bool begins_with_sign(const Expression& body) {
     const Expression* first = &body;
     while (const auto* binary = first->as<ast::Binary>()) {
-      if (level_of(*first) < level_product) return false;  // it gets parentheses
+      if (strength_of(*first) < Strength::product) return false;  // it gets parentheses
       first = binary->left.get();
     }
-    return level_of(*first) == level_unary && first->as<ast::Unary>();
+    return strength_of(*first) == Strength::unary && first->as<ast::Unary>();
   }
 
   static std::size_t indentation_in(Context context) { return context.outermost ? 0 : 4; }
@@ -222,11 +210,11 @@ class ExpressionPrinter {
 }  // namespace
 
 Document print_value(const ast::Expression& expression, PrintStyle style) {
-  return ExpressionPrinter(style).print(expression, {level_else, false, false, true});
+  return ExpressionPrinter(style).print(expression, {Strength::else_strength, false, false, true});
 }
 
 Document print_expression(const ast::Expression& expression, PrintStyle style) {
-  return ExpressionPrinter(style).print(expression, {level_or});
+  return ExpressionPrinter(style).print(expression, {Strength::disjunction});
 }
 
 Document print_bounds(const ast::Bounds& bounds, PrintStyle style) {

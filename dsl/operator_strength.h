@@ -1,4 +1,4 @@
-// How tightly operators bind, for whoever writes checked expressions as text.
+// How tightly operators bind, for whoever writes expressions as text.
 #pragma once
 
 #include "dsl/expression.h"
