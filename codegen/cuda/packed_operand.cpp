@@ -15,6 +15,7 @@ constexpr int threads = 256;
 constexpr int elements_a_thread = 8;  // 16 bytes
 constexpr int padded_to = 64;         // elements: rows begin at multiples of 128 bytes
 
+/// The axes range over sizes: see product_form.
 SizeExpression size_of(const KernelContext& context, const std::vector<AxisId>& axes) {
   const dsl::Function& graph = *context.plan.graph;
   SizeExpression product = 1;

@@ -3,6 +3,7 @@
 // describes it in "Efficient GEMM in CUDA".
 #include <fmt/format.h>
 
+#include "codegen/cuda/product_form.h"
 #include "codegen/cuda/schedule_classes.h"
 #include "codegen/cuda/simt_matmul_emitter.h"
 #include "codegen/cuda/simt_matmul_model.h"
@@ -18,18 +19,9 @@ class SimtMatmulSchedule final : public Schedule {
   core::Backend backend() const override { return core::Backend::cuda; }
 
   std::optional<std::string> reason_against(const KernelContext& context) const override {
-    const auto* form = std::get_if<Contraction>(&context.kernel.form);
-    if (form == nullptr) return "the kernel is no contraction";
-    if (form->m.empty() || form->n.empty()) return "one factor has no axis of its own";
-    if (form->accumulator == DType::boolean) return "the sum is no number";
-    const dsl::Function& graph = *context.plan.graph;
-    for (const auto* axes : {&form->batch, &form->m, &form->n, &form->contracted})
-      for (const AxisId axis : *axes)
-        if (!dsl::size_expression(graph, graph.arena[axis].low) ||
-            !dsl::size_expression(graph, graph.arena[axis].high))
-          return fmt::format("the range of '{}' depends on more than sizes", graph.arena[axis].name);
-    for (const Store& store : context.kernel.stores)
-      if (store.update) return "it updates its result";
+    const auto form = product_form(context);
+    if (!form.ok()) return form.error().message;
+    if ((*form)->accumulator == DType::boolean) return "the sum is no number";
     return std::nullopt;
   }
 

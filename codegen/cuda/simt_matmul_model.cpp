@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "codegen/cuda/product_form.h"
 #include "codegen/cuda/roofline.h"
-#include "codegen/plan/access.h"
 
 namespace einkern::codegen::cuda {
 
@@ -208,13 +208,8 @@ Estimate estimate_simt_matmul(const KernelContext& context, const Configuration&
   const SpaceFacts facts = space_facts(context);
   const SimtMatmulTile tile = facts.tile(configuration);
   const core::DeviceFacts& device = context.device;
-  const dsl::Function& graph = *context.plan.graph;
   const auto& form = std::get<Contraction>(context.kernel.form);
-  const auto extent = [&](const std::vector<AxisId>& axes) {
-    return static_cast<double>(std::max<std::int64_t>(extent_of(graph, axes, context.binding), 1));
-  };
-  const double batch = form.batch.empty() ? 1 : extent(form.batch), m = extent(form.m), n = extent(form.n);
-  const double steps = extent(form.contracted);
+  const auto [batch, m, n, steps] = product_extents(context);
   const BlockUse use{.threads = tile.threads(),
                      .registers = facts.registers(tile),
                      .shared_bytes = tile.shared_bytes(facts.a.along_steps, facts.b.along_steps)};

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "codegen/cuda/roofline.h"
-#include "codegen/plan/access.h"
 
 namespace einkern::codegen::cuda {
 
@@ -51,7 +50,6 @@ Violation boxes_rule(const SpaceFacts& facts, const SplitKTile& tile) {
 
 /// The launch in numbers.
 struct Work {
-  double m = 0, n = 0, sum = 0;  // rows of both factors, batches included, and terms of the sum
   double streamed_bytes = 0;
   double tiles = 0, tiles_across = 0, steps = 0;  // of the result; of the kept operand; stages of one sum
   double blocks = 0;
@@ -60,22 +58,16 @@ struct Work {
   double steps_of_multiprocessor = 0;  // stages that it multiplies
 };
 
-Work work_of(const KernelContext& context, const SplitKTile& tile) {
-  const auto& form = std::get<Contraction>(context.kernel.form);
-  const auto extent = [&](const std::vector<AxisId>& axes) {
-    if (axes.empty()) return 1.0;
-    return static_cast<double>(
-        std::max<std::int64_t>(extent_of(*context.plan.graph, axes, context.binding), 1));
-  };
-  const double batch = extent(form.batch), m = extent(form.m), n = extent(form.n);
+Work work_of(const core::DeviceFacts& device, const ProductExtents& extents, const SplitKTile& tile) {
+  const auto [batch, m, n, sum] = extents;
   const double streamed = tile.swapped ? n : m, kept = tile.swapped ? m : n;
-  Work work{.m = batch * m, .n = batch * n, .sum = extent(form.contracted)};
-  work.streamed_bytes = batch * streamed * work.sum * WgmmaTile::element_bytes;
-  work.steps = std::ceil(work.sum / tile.tile_k());
+  Work work;
+  work.streamed_bytes = batch * streamed * sum * WgmmaTile::element_bytes;
+  work.steps = std::ceil(sum / tile.tile_k());
   work.tiles_across = std::ceil(kept / tile.columns);
   work.tiles = std::ceil(streamed / tile.rows) * work.tiles_across * batch;
-  const double multiprocessors = std::max(context.device.multiprocessors, 1);
-  const auto slots = tile.resident_clusters(std::max(context.device.multiprocessors, 1)).evaluate({});
+  const double multiprocessors = std::max(device.multiprocessors, 1);
+  const auto slots = tile.resident_clusters(std::max(device.multiprocessors, 1)).evaluate({});
   const double turns = std::ceil(work.tiles / static_cast<double>(slots.ok() ? *slots : 1));
   work.blocks = std::ceil(work.tiles / turns) * tile.split;
   const double of_the_busiest = std::ceil(work.blocks / multiprocessors);
@@ -132,7 +124,8 @@ Estimate estimate_split_k(const KernelContext& context, const WgmmaProblem& prob
                           const Configuration& configuration) {
   const core::DeviceFacts& device = context.device;
   const SplitKTile tile = split_k_tile(configuration, device);
-  const Work work = work_of(context, tile);
+  const ProductExtents extents = product_extents(context);
+  const Work work = work_of(device, extents, tile);
   Estimate estimate = roofline(context, {.blocks = static_cast<std::int64_t>(work.blocks),
                                          .threads = tile.threads(),
                                          .registers = tile.accumulators() + 32,
@@ -160,9 +153,7 @@ Estimate estimate_split_k(const KernelContext& context, const WgmmaProblem& prob
   // Neither hides behind the longest entirely where they are near.
   const double together = std::pow(std::pow(memory, 6) + std::pow(l2, 6) + std::pow(multiply, 6), 1.0 / 6);
   estimate.seconds = together + exchange + launch;
-  for (const auto& [operand, rows] : {std::pair{&problem.a, work.m}, {&problem.b, work.n}})
-    if (operand->packed)
-      estimate.seconds += 2 * rows * work.sum * WgmmaTile::element_bytes / bandwidth + launch;
+  estimate.seconds += packing_seconds(problem, extents, bandwidth, launch);
   return estimate;
 }
 

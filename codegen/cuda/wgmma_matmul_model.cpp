@@ -7,7 +7,6 @@
 
 #include "codegen/cuda/epilogue.h"
 #include "codegen/cuda/roofline.h"
-#include "codegen/plan/access.h"
 
 namespace einkern::codegen::cuda {
 
@@ -148,13 +147,9 @@ Estimate estimate_wgmma_matmul(const KernelContext& context, const WgmmaProblem&
                                const Configuration& configuration) {
   const WgmmaTile tile = wgmma_tile(configuration);
   const core::DeviceFacts& device = context.device;
-  const dsl::Function& graph = *context.plan.graph;
-  const auto& form = std::get<Contraction>(context.kernel.form);
-  const auto extent = [&](const std::vector<AxisId>& axes) {
-    return static_cast<double>(std::max<std::int64_t>(extent_of(graph, axes, context.binding), 1));
-  };
-  const double batch = form.batch.empty() ? 1 : extent(form.batch), m = extent(form.m), n = extent(form.n);
-  const double steps = std::ceil(extent(form.contracted) / WgmmaTile::tile_k);
+  const ProductExtents extents = product_extents(context);
+  const auto [batch, m, n, sum] = extents;
+  const double steps = std::ceil(sum / WgmmaTile::tile_k);
   const double tiles_m = std::ceil(m / tile.tile_m), tiles_n = std::ceil(n / tile.tile_n);
   const double tiles = tiles_m * tiles_n * batch;
   const double multiprocessors = std::max(device.multiprocessors, 1);
@@ -171,7 +166,7 @@ Estimate estimate_wgmma_matmul(const KernelContext& context, const WgmmaProblem&
 
   constexpr double clock = 1.65e9;  // what the power limit leaves of it in a large product
   const double results = batch * m * n;
-  const double epilogue = std::max(0.0, estimate.operations / results - 2 * extent(form.contracted));
+  const double epilogue = std::max(0.0, estimate.operations / results - 2 * sum);
   const TileCost cost = tile_cost(tile, steps, epilogue);
   // The last tile's results have nothing to hide behind.
   const double busy = (waves * tile_cycles(tile, cost) + (tile.turns ? cost.around : 0)) / clock;
@@ -188,11 +183,7 @@ Estimate estimate_wgmma_matmul(const KernelContext& context, const WgmmaProblem&
   estimate.seconds =
       (std::max(busy, moving) + seen * std::min(busy, moving)) * preference(tile, configuration.get("band")) +
       launch;
-  // A packed operand is read and written once more.
-  for (const auto& [operand, rows] : {std::pair{&problem.a, m}, {&problem.b, n}})
-    if (operand->packed)
-      estimate.seconds +=
-          2 * batch * rows * extent(form.contracted) * WgmmaTile::element_bytes / bandwidth + launch;
+  estimate.seconds += packing_seconds(problem, extents, bandwidth, launch);
   return estimate;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codegen/cuda/epilogue.h"
+#include "codegen/cuda/product_form.h"
 #include "codegen/cuda/vector_block.h"
 #include "codegen/cuda/wgmma_tile.h"
 #include "codegen/plan/access.h"
@@ -68,12 +69,8 @@ core::Result<WgmmaProblem> wgmma_problem(const KernelContext& context) {
   if (context.device.compute_capability != 90)
     return core::Error{.message = fmt::format("wgmma is an instruction of sm_90a, and the device is {}",
                                               context.device.architecture)};
-  const auto* form = std::get_if<Contraction>(&context.kernel.form);
-  if (form == nullptr) return core::Error{.message = "the kernel is no contraction"};
-  if (form->m.empty() || form->n.empty()) return core::Error{.message = "one factor has no axis of its own"};
+  EINKERN_TRY(const Contraction* const form, product_form(context));
   if (form->accumulator != DType::f32) return core::Error{.message = "the sum is not in f32"};
-  for (const Store& store : context.kernel.stores)
-    if (store.update) return core::Error{.message = "it updates its result"};
   EINKERN_TRY(const DType type, operand_type(context, *form));
   EINKERN_CHECK_OK(check_sizes(context, *form));
   EINKERN_TRY(WgmmaOperand a, operand(context, "a", form->a, {form->m, form->contracted, form->batch}));
@@ -86,6 +83,15 @@ core::Result<WgmmaProblem> wgmma_problem(const KernelContext& context) {
     if (result.ok() && result->columns_contiguous()) problem.result = *std::move(result);
   }
   return problem;
+}
+
+double packing_seconds(const WgmmaProblem& problem, const ProductExtents& extents, double bandwidth,
+                       double launch) {
+  double seconds = 0;
+  for (const auto& [operand, rows] : {std::pair{&problem.a, extents.m}, {&problem.b, extents.n}})
+    if (operand->packed)
+      seconds += 2 * extents.batch * rows * extents.sum * WgmmaTile::element_bytes / bandwidth + launch;
+  return seconds;
 }
 
 void emit_packing(ModuleWriter& module, const WgmmaProblem& problem, const std::string& entry) {

@@ -7,6 +7,7 @@
 #include "codegen/cuda/kernel_writer.h"
 #include "codegen/cuda/matrix_view.h"
 #include "codegen/cuda/packed_operand.h"
+#include "codegen/cuda/product_form.h"
 
 namespace einkern::codegen::cuda {
 
@@ -26,6 +27,10 @@ struct WgmmaProblem {
 
 /// The kernel as such a contraction. The error says in words why it is none, or none for this device.
 core::Result<WgmmaProblem> wgmma_problem(const KernelContext& context);
+
+/// How long packing takes: an operand that is packed is read and written once more, by a launch of its own.
+double packing_seconds(const WgmmaProblem& problem, const ProductExtents& extents, double bandwidth,
+                       double launch);
 
 /// Writes the kernels that pack operands, where there are any; `entry` is the name of the product's.
 void emit_packing(ModuleWriter& module, const WgmmaProblem& problem, const std::string& entry);
