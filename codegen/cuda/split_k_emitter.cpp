@@ -5,6 +5,7 @@
 #include "codegen/cuda/epilogue.h"
 #include "codegen/cuda/linear_grid.h"
 #include "codegen/cuda/operand_tile.h"
+#include "codegen/cuda/ring_emitter.h"
 #include "codegen/cuda/wgmma_instruction.h"
 
 namespace einkern::codegen::cuda {
@@ -16,12 +17,10 @@ using core::SizeExpression;
 /// Fetching 256 bytes at a miss costs 7 % where most bytes come from device memory (docs/performance.md).
 constexpr core::L2Promotion promotion = core::L2Promotion::bytes_128;
 
-class SplitKEmitter {
+class SplitKEmitter : RingEmitter {
  public:
   SplitKEmitter(KernelWriter& kernel, const WgmmaProblem& problem, const SplitKTile& tile)
-      : kernel_(kernel),
-        emitter_(kernel),
-        form_(std::get<Contraction>(kernel.context().kernel.form)),
+      : RingEmitter(kernel),
         tile_(tile),
         streamed_axes_(tile.swapped ? form_.n : form_.m),
         kept_axes_(tile.swapped ? form_.m : form_.n),
@@ -53,9 +52,6 @@ class SplitKEmitter {
   }
 
  private:
-  TextWriter& body() { return kernel_.body(); }
-  std::string_view index() const { return kernel_.index_type(); }
-  bool batched() const { return !form_.batch.empty(); }
   bool splits() const { return tile_.split > 1; }
 
   /// As many clusters as are resident at once, or fewer, so that each has the same number of tiles.
@@ -96,7 +92,7 @@ class SplitKEmitter {
       body().line(fmt::format("const unsigned partial = {};", after_ring));
       after_ring = "partial + k_split * k_share_bytes";
     }
-    body().line(fmt::format("const unsigned full = {}, empty = full + 8 * k_stages;", after_ring));
+    emit_ring_barriers(after_ring);
     if (splits()) body().line("const unsigned sent = empty + 8 * k_stages, taken = sent + 8;");
     body().line(
         "const int warp_group = __shfl_sync(~0u, threadIdx.x / 128, 0);  // known to be a warp's own");
@@ -118,12 +114,7 @@ class SplitKEmitter {
     body().comment("Where a tile lies: along the kept operand first, so that L2 serves what is read again.");
     body().line(fmt::format("struct Place {{ {} streamed, kept{}; }};", index(), batched() ? ", batch" : ""));
     body().open(fmt::format("const auto locate = [&]({} tile) -> Place", index()));
-    std::string tile = "tile";
-    if (batched()) {
-      declare("batch", quotient_text(kernel_, "tile", tiles_of_matrix_));
-      declare("in_batch", remainder_text(kernel_, "tile", tiles_of_matrix_));
-      tile = "in_batch";
-    }
+    const std::string tile = emit_batch_of_tile(tiles_of_matrix_);
     body().line(fmt::format("return {{{} * k_rows, {} * k_columns{}}};",
                             quotient_text(kernel_, tile, tiles_across_),
                             remainder_text(kernel_, tile, tiles_across_), batched() ? ", batch" : ""));
@@ -136,23 +127,13 @@ class SplitKEmitter {
     if (splits())
       body().comment(
           "sent: the partial sums of this block's share are in; taken: the owners have read theirs.");
-    body().open("if (threadIdx.x == 0)");
-    body().open("for (int stage = 0; stage < k_stages; ++stage)");
-    body().line("ek_barrier_init(full + 8 * stage, 1);");
-    body().line("ek_barrier_init(empty + 8 * stage, k_consumers);");
-    body().close();
+    open_barriers("k_consumers");
     if (splits()) {
       body().line("ek_barrier_init(sent, 1);");
       body().line("ek_barrier_init(taken, k_owners * k_consumers);");
     }
-    body().line("ek_publish_barriers();");
-    body().close();
-    body().line("__syncthreads();");
+    publish_barriers();
     if (splits()) body().line("ek_cluster_arrive();");
-  }
-
-  void declare(std::string_view name, const std::string& value) {
-    body().line(fmt::format("const {} {} = {};", index(), name, value));
   }
 
   void open_tiles() {
@@ -161,33 +142,19 @@ class SplitKEmitter {
     body().line("const Place at = locate(tile);");
   }
 
-  void advance_stage() {
-    body().open("if (++stage == k_stages)");
-    body().line("stage = 0;");
-    body().line("parity ^= 1;");
-    body().close();
-  }
-
-  void bind_batch() {
-    if (batched()) bind_axes_from_flat(emitter_, "at.batch", form_.batch);
-  }
-
   // --- the loading warp ---
 
   void emit_loading() {
     body().comment(
         "One thread fills the ring. It runs ahead into the next tile while partial sums are added up.");
     body().line("if (threadIdx.x % 32 != 0) return;");
-    body().line("int stage = 0;");
-    body().line("unsigned parity = 1;");
+    declare_stage(1);
     open_tiles();
     {
       const ExpressionEmitter::Scope scope(emitter_);
-      bind_batch();
+      bind_batch("at");
       body().open(fmt::format("for ({} step = first_step; step < end_step; ++step)", index()));
-      body().line("const unsigned landed = full + 8 * stage, to = ring + stage * k_stage_bytes;");
-      body().line("ek_barrier_wait(empty + 8 * stage, parity);");
-      body().line("ek_barrier_expect(landed, k_stage_bytes);");
+      emit_filling();
       if (tile_.slices > 1) {
         body().line("#pragma unroll");
         body().open("for (int slice = 0; slice < k_slices; ++slice)");
@@ -217,11 +184,8 @@ class SplitKEmitter {
     body().line("const bool leader = thread % 128 == 0;");
     streamed_.emit_descriptor(body(), "operand_a", "ring + warp_group * 64 * 128");
     kept_.emit_descriptor(body(), "operand_b", "ring + k_slices * k_streamed_bytes");
-    body().line(fmt::format("const int thread_row = {}, thread_column = {};",
-                            without_parentheses(layout.row_of_thread("thread")),
-                            without_parentheses(layout.column_of_thread("thread"))));
-    body().line("int stage = 0;");
-    body().line("unsigned parity = 0;");
+    emit_thread_place(layout, "thread");
+    declare_stage(0);
     if (splits()) {
       body().line("unsigned turn = 0;");
       body().line("ek_cluster_wait();  // the barriers of the other blocks exist");
@@ -246,10 +210,7 @@ class SplitKEmitter {
     body().comment("Products: one group stays in flight; behind it the stage before is given back.");
     body().line("float sums[k_columns / 2] = {};");
     body().open(fmt::format("for ({} step = first_step; step < end_step; ++step)", index()));
-    body().line("ek_barrier_wait(full + 8 * stage, parity);");
-    body().line("const unsigned long long a = operand_a + stage * (k_stage_bytes / 16);");
-    body().line("const unsigned long long b = operand_b + stage * (k_stage_bytes / 16);");
-    body().line("ek_begin_products();");
+    emit_full_stage();
     const bool sliced = tile_.slices > 1;
     if (sliced) {
       body().line("#pragma unroll");
@@ -265,13 +226,11 @@ class SplitKEmitter {
     if (sliced) body().close();
     body().line("ek_commit_products();");
     body().line("ek_wait_products<1>();");
-    const std::string_view release =
-        "ek_barrier_arrive(empty + 8 * (stage == 0 ? k_stages - 1 : stage - 1));";
-    body().line(fmt::format("if (step > first_step && leader) {}", release));
+    body().line(fmt::format("if (step > first_step && leader) {}", give_back_stage()));
     advance_stage();
     body().close();
     body().line("ek_wait_products<0>();");
-    body().line(fmt::format("if (first_step < end_step && leader) {}", release));
+    body().line(fmt::format("if (first_step < end_step && leader) {}", give_back_stage()));
     body().blank();
   }
 
@@ -314,7 +273,7 @@ class SplitKEmitter {
 
   void emit_results(const TileLayout& layout, const std::string& sums) {
     const ExpressionEmitter::Scope scope(emitter_);
-    bind_batch();
+    bind_batch("at");
     const std::string share = splits() ? " + rank * k_share_columns" : "";
     declare("row_of_sums", tile_.swapped ? "at.kept" + share + " + thread_row" : "at.streamed + thread_row");
     declare("column_of_sums",
@@ -325,9 +284,6 @@ class SplitKEmitter {
                              .columns = {form_.n, "column_of_sums", product_of_sizes(kernel_, form_.n)}});
   }
 
-  KernelWriter& kernel_;
-  ExpressionEmitter emitter_;
-  const Contraction& form_;
   const SplitKTile& tile_;
   const std::vector<AxisId>&streamed_axes_, &kept_axes_;
   OperandTile streamed_, kept_;

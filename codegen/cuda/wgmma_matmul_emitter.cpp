@@ -5,6 +5,7 @@
 #include "codegen/cuda/epilogue.h"
 #include "codegen/cuda/linear_grid.h"
 #include "codegen/cuda/operand_tile.h"
+#include "codegen/cuda/ring_emitter.h"
 #include "codegen/cuda/wgmma_instruction.h"
 
 namespace einkern::codegen::cuda {
@@ -13,12 +14,10 @@ namespace {
 
 using core::SizeExpression;
 
-class WgmmaEmitter {
+class WgmmaEmitter : RingEmitter {
  public:
   WgmmaEmitter(KernelWriter& kernel, const WgmmaProblem& problem, const WgmmaTile& tile, int band)
-      : kernel_(kernel),
-        emitter_(kernel),
-        form_(std::get<Contraction>(kernel.context().kernel.form)),
+      : RingEmitter(kernel),
         problem_(problem),
         tile_(tile),
         band_(band),
@@ -53,10 +52,6 @@ class WgmmaEmitter {
   }
 
  private:
-  TextWriter& body() { return kernel_.body(); }
-  std::string_view index() const { return kernel_.index_type(); }
-  bool batched() const { return !form_.batch.empty(); }
-
   // --- what stands at the top ---
 
   void declare_result_map() {
@@ -95,7 +90,7 @@ class WgmmaEmitter {
       body().line(fmt::format("const unsigned staging = {};", after_ring));
       after_ring = "staging + k_consumers * k_slabs * k_slab_bytes";
     }
-    body().line(fmt::format("const unsigned full = {}, empty = full + 8 * k_stages;", after_ring));
+    emit_ring_barriers(after_ring);
     body().line(
         "const int warp_group = __shfl_sync(~0u, threadIdx.x / 128, 0);  // known to be a warp's own");
     steps_ = kernel_.extent(core::ceil_divide(product_of_sizes(kernel_, form_.contracted), WgmmaTile::tile_k),
@@ -112,12 +107,7 @@ class WgmmaEmitter {
     body().comment("the tiles in flight share operands in the L2 cache.");
     body().line(fmt::format("struct Place {{ {} m, n{}; }};", index(), batched() ? ", batch" : ""));
     body().open(fmt::format("const auto locate = [&]({} tile) -> Place", index()));
-    std::string tile = "tile";
-    if (batched()) {
-      declare("batch", quotient_text(kernel_, "tile", tiles_m_ * tiles_n_));
-      declare("in_batch", remainder_text(kernel_, "tile", tiles_m_ * tiles_n_));
-      tile = "in_batch";
-    }
+    const std::string tile = emit_batch_of_tile(tiles_m_ * tiles_n_);
     const std::string height = kernel_.launch_constant("band", band_);
     declare("band", quotient_text(kernel_, tile, tiles_n_ * band_));
     declare("in_band", remainder_text(kernel_, tile, tiles_n_ * band_));
@@ -135,35 +125,14 @@ class WgmmaEmitter {
   void emit_barriers() {
     body().blank();
     body().comment("full: a stage's bytes are in; empty: those who multiply it have finished with it.");
-    body().open("if (threadIdx.x == 0)");
-    body().open("for (int stage = 0; stage < k_stages; ++stage)");
-    body().line("ek_barrier_init(full + 8 * stage, 1);");
-    body().line(fmt::format("ek_barrier_init(empty + 8 * stage, {});", tile_.turns ? "1" : "k_consumers"));
-    body().close();
-    body().line("ek_publish_barriers();");
-    body().close();
-    body().line("__syncthreads();");
-  }
-
-  void declare(std::string_view name, const std::string& value) {
-    body().line(fmt::format("const {} {} = {};", index(), name, value));
+    open_barriers(tile_.turns ? "1" : "k_consumers");
+    publish_barriers();
   }
 
   void open_tiles(std::string_view first, std::string_view step) {
     body().open(
         fmt::format("for ({0} tile = {2}; tile < {1}; tile += {3})", index(), tile_count_, first, step));
     body().line("const Place at = locate(tile);");
-  }
-
-  void advance_stage() {
-    body().open("if (++stage == k_stages)");
-    body().line("stage = 0;");
-    body().line("parity ^= 1;");
-    body().close();
-  }
-
-  void bind_batch(const std::string& place) {
-    if (batched()) bind_axes_from_flat(emitter_, place + ".batch", form_.batch);
   }
 
   // --- the loading warp group ---
@@ -174,8 +143,7 @@ class WgmmaEmitter {
     if (tile_.moves_registers())
       body().line(fmt::format("ek_give_registers<{}>();", WgmmaTile::loading_registers));
     body().line("if (threadIdx.x != 0) return;");
-    body().line("int stage = 0;");
-    body().line("unsigned parity = 1;");
+    declare_stage(1);
     body().line("bool backward = false;");
     open_tiles("blockIdx.x", "gridDim.x");
     {
@@ -184,9 +152,7 @@ class WgmmaEmitter {
       body().open(fmt::format("for ({0} step = 0; step < {1}; ++step)", index(), steps_));
       body().comment("every second tile from the far end: what was read last is still in L2");
       declare("first_k", fmt::format("(backward ? {} - 1 - step : step) * k_tile_k", steps_));
-      body().line("const unsigned landed = full + 8 * stage, to = ring + stage * k_stage_bytes;");
-      body().line("ek_barrier_wait(empty + 8 * stage, parity);");
-      body().line("ek_barrier_expect(landed, k_stage_bytes);");
+      emit_filling();
       a_.emit_loads(emitter_, "to", {"at.m", "first_k", "at.batch"}, "ek_evict_last");
       b_.emit_loads(emitter_, "to + k_a_bytes", {"at.n", "first_k", "at.batch"}, "ek_evict_first");
       advance_stage();
@@ -207,14 +173,10 @@ class WgmmaEmitter {
     a_.emit_descriptor(body(), "operand_a",
                        tile_.turns ? "ring" : "ring + consumer * k_row_blocks * 64 * 128");
     b_.emit_descriptor(body(), "operand_b", "ring + k_a_bytes");
-    const std::string_view holder = tile_.turns ? "thread % 128" : "thread";
-    body().line(fmt::format("const int thread_row = {}, thread_column = {};",
-                            without_parentheses(layout.row_of_thread(holder)),
-                            without_parentheses(layout.column_of_thread(holder))));
+    emit_thread_place(layout, tile_.turns ? "thread % 128" : "thread");
     body().line("float sums[k_row_blocks * k_tile_n / 2] = {};");
     if (tile_.staged) emit_write();
-    body().line("int stage = 0;");
-    body().line("unsigned parity = 0;");
+    declare_stage(0);
     if (tile_.turns) emit_turns();
     body().blank();
     if (tile_.turns) {
@@ -252,10 +214,7 @@ class WgmmaEmitter {
   void emit_products() {
     body().comment("Products: one group stays in flight; behind it the stage before is given back.");
     body().open(fmt::format("for ({0} step = 0; step < {1}; ++step)", index(), steps_));
-    body().line("ek_barrier_wait(full + 8 * stage, parity);");
-    body().line("const unsigned long long a = operand_a + stage * (k_stage_bytes / 16);");
-    body().line("const unsigned long long b = operand_b + stage * (k_stage_bytes / 16);");
-    body().line("ek_begin_products();");
+    emit_full_stage();
     body().line("#pragma unroll");
     body().open(fmt::format("for (int i = 0; i < k_tile_k / {}; ++i)", WgmmaTile::step));
     const std::string row_block = tile_.row_blocks() > 1 ? "block" : "";
@@ -278,13 +237,12 @@ class WgmmaEmitter {
       body().line("  if (step == piece + 1 && pending) write(piece);");
     }
     body().line("ek_wait_products<1>();");
-    body().line(
-        "if (step > 0 && leader) ek_barrier_arrive(empty + 8 * (stage == 0 ? k_stages - 1 : stage - 1));");
+    body().line(fmt::format("if (step > 0 && leader) {}", give_back_stage()));
     advance_stage();
     body().close();
     if (tile_.turns) body().line("ek_pass_turn(4 - consumer);");
     body().line("ek_wait_products<0>();");
-    body().line("if (leader) ek_barrier_arrive(empty + 8 * (stage == 0 ? k_stages - 1 : stage - 1));");
+    body().line(fmt::format("if (leader) {}", give_back_stage()));
     body().blank();
   }
 
@@ -371,9 +329,6 @@ class WgmmaEmitter {
                              .packed = packed});
   }
 
-  KernelWriter& kernel_;
-  ExpressionEmitter emitter_;
-  const Contraction& form_;
   const WgmmaProblem& problem_;
   const WgmmaTile& tile_;
   int band_;
