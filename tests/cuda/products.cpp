@@ -1,5 +1,6 @@
 #include "tests/cuda/products.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -25,7 +26,8 @@ void expect_golden_product(const std::string& name, const codegen::Schedule& sch
   const codegen::Configuration chosen = configuration(parameters);
   ASSERT_EQ(schedule.space(product.context()).violation(chosen), std::nullopt);
   const core::Emission emission = schedule.emit(product.context(), chosen).value();
-  std::string text = emission.source.substr(emission.source.find("// A warp group's"));
+  std::string text = emission.source.substr(
+      std::min(emission.source.find("// A warp group's"), emission.source.find("extern \"C\"")));
   const std::string entry = emission.entries.front();
   for (std::size_t at = text.find(entry); at != std::string::npos; at = text.find(entry))
     text.replace(at, entry.size(), "ek_product");

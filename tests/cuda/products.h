@@ -1,4 +1,4 @@
-// Products for the tests of the tensor cores' schedules, and what those tests ask of every emitted text.
+// Products for the tests of their schedules, and what those tests ask of every emitted text.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ KernelCase square(std::int64_t n, const std::string& source = linear);
 
 codegen::Configuration configuration(const std::string& text);
 
-/// Compares the kernel's text, without the prelude and with a plain name, with a golden file.
+/// Compares the text, without the prelude and with plain names, with a golden file. It begins with the device
+/// function of tensor cores' products, where there is one, else with the first kernel.
 void expect_golden_product(const std::string& name, const codegen::Schedule& schedule,
                            const KernelCase& product, const std::string& parameters);
 

@@ -4,39 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "codegen/cuda/simt_matmul_tile.h"
 #include "codegen/schedule.h"
 #include "runtime/cuda/nvrtc.h"
-#include "tests/support/call.h"
+#include "tests/cuda/products.h"
 
 namespace einkern::codegen::cuda {
 namespace {
 
-/// A product bound to sizes and planned, ready for a schedule.
-class Product {
- public:
-  Product(const std::string& source, std::vector<std::vector<std::int64_t>> shapes,
-          const std::string& architecture)
-      : function_(testing::compile_source(source).value().instantiate("f", {}).value()),
-        binding_(dsl::bind(*function_, {.tensors = std::move(shapes), .dims = {}}).value()),
-        plan_(make_plans(function_).front()),
-        specialisation_(specialise(plan_, binding_, {})),
-        device_(core::facts_of_architecture(architecture).value()) {}
-
-  KernelContext context() const { return {plan_, plan_.kernels.front(), specialisation_, device_, binding_}; }
-
- private:
-  std::shared_ptr<const dsl::Function> function_;
-  dsl::Binding binding_;
-  Plan plan_;
-  Specialisation specialisation_;
-  core::DeviceFacts device_;
-};
+using testing::configuration;
+using testing::KernelCase;
 
 const Schedule& schedule() { return *find_schedule("cuda.simt_matmul"); }
 
@@ -47,32 +26,17 @@ std::string source_of(const std::string& a, const std::string& b, const std::str
 const std::string rows_by_columns = source_of("i, k", "k, j", "f32"),
                   rows_by_rows = source_of("i, k", "j, k", "f32");
 
-Product square(std::int64_t n, const std::string& architecture = "sm_90a",
-               const std::string& source = rows_by_columns) {
-  return {source, {{n, n}, {n, n}}, architecture};
+KernelCase product_on(const std::string& architecture, const std::string& source,
+                      std::vector<std::vector<std::int64_t>> shapes) {
+  return testing::product(source, std::move(shapes), {}, architecture);
+}
+KernelCase square(std::int64_t n, const std::string& architecture = "sm_90a",
+                  const std::string& source = rows_by_columns) {
+  return product_on(architecture, source, {{n, n}, {n, n}});
 }
 
-Configuration configuration(const std::string& text) { return Configuration::parse(text).value(); }
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-/// Compares the kernels' text, without the prelude and with plain names, with a golden file.
-void expect_golden(const std::string& name, const Product& product, const std::string& parameters) {
-  const Configuration chosen = configuration(parameters);
-  ASSERT_EQ(schedule().space(product.context()).violation(chosen), std::nullopt);
-  const core::Emission emission = schedule().emit(product.context(), chosen).value();
-  std::string text = emission.source.substr(emission.source.find("extern \"C\""));
-  const std::string entry = emission.entries.front();
-  for (std::size_t at = text.find(entry); at != std::string::npos; at = text.find(entry))
-    text.replace(at, entry.size(), "ek_product");
-  const std::string path = fmt::format(EINKERN_TEST_DIR "/golden/cuda/{}.cu", name);
-  if (std::getenv("EINKERN_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
-  EXPECT_EQ(text, read_file(path)) << "EINKERN_UPDATE_GOLDEN=1 writes " << path;
+void expect_golden(const std::string& name, const KernelCase& product, const std::string& parameters) {
+  testing::expect_golden_product(name, schedule(), product, parameters);
 }
 
 TEST(SimtMatmulGolden, CopiesOfBothKinds) {
@@ -86,27 +50,27 @@ TEST(SimtMatmulGolden, TurnedInRegisters) {
                 "columns_outer=1 band=8");
 }
 TEST(SimtMatmulGolden, StagedThroughRegistersWithAnEpilogue) {
-  const Product product(
-      "fn f(x: f16[M, K], w: f16[N, K], b: f32[N]) -> y: f16[M, N] "
-      "{ y[i, j] = relu(sum(k) x[i, k] * w[j, k] + b[j]) }",
-      {{1024, 1024}, {1024, 1024}, {1024}}, "sm_75");
+  const KernelCase product = product_on("sm_75",
+                                        "fn f(x: f16[M, K], w: f16[N, K], b: f32[N]) -> y: f16[M, N] "
+                                        "{ y[i, j] = relu(sum(k) x[i, k] * w[j, k] + b[j]) }",
+                                        {{1024, 1024}, {1024, 1024}, {1024}});
   expect_golden("simt_matmul_staged", product,
                 "block_m=128 block_n=64 block_k=16 thread_m=8 thread_n=8 stages=2 splits=1 turned=0 "
                 "columns_outer=0 band=8");
 }
 TEST(SimtMatmulGolden, SumInParts) {
-  const Product product(
-      "fn f(a: f64[B, M, K], b: f64[B, K, N]) -> y: f64[B, M, N] "
-      "{ y[s, i, j] = sum(k) a[s, i, k] * b[s, k, j] }",
-      {{2, 100, 5000}, {2, 5000, 101}}, "sm_80");
+  const KernelCase product = product_on("sm_80",
+                                        "fn f(a: f64[B, M, K], b: f64[B, K, N]) -> y: f64[B, M, N] "
+                                        "{ y[s, i, j] = sum(k) a[s, i, k] * b[s, k, j] }",
+                                        {{2, 100, 5000}, {2, 5000, 101}});
   expect_golden("simt_matmul_parts", product,
                 "block_m=64 block_n=64 block_k=8 thread_m=4 thread_n=4 stages=4 splits=4 turned=0 "
                 "columns_outer=0 band=4");
 }
 
 TEST(SimtMatmul, RulesSayBothNumbers) {
-  const Product product = square(1024), old = square(1024, "sm_75");
-  const auto violation = [](const Product& of, const std::string& text) {
+  const KernelCase product = square(1024), old = square(1024, "sm_75");
+  const auto violation = [](const KernelCase& of, const std::string& text) {
     return schedule().space(of.context()).violation(configuration(text)).value_or("");
   };
   EXPECT_THAT(violation(product,
@@ -137,7 +101,7 @@ TEST(SimtMatmul, RulesSayBothNumbers) {
                         "block_m=128 block_n=128 block_k=8 thread_m=8 thread_n=8 stages=2 splits=1 turned=1 "
                         "columns_outer=1 band=8"),
               ::testing::HasSubstr("turned 1, but no operand"));
-  const Product ada = square(1024, "sm_89", source_of("i, k", "k, j", "f64"));
+  const KernelCase ada = square(1024, "sm_89", source_of("i, k", "k, j", "f64"));
   EXPECT_THAT(violation(ada,
                         "block_m=128 block_n=128 block_k=16 thread_m=8 thread_n=8 stages=4 splits=1 "
                         "turned=0 columns_outer=1 band=8"),
@@ -145,13 +109,13 @@ TEST(SimtMatmul, RulesSayBothNumbers) {
 }
 
 TEST(SimtMatmul, SaysWhyItDoesNotFit) {
-  const Product pointwise("fn f(a: f32[M]) -> y: f32[M] { y[i] = a[i] + 1 }", {{8}}, "sm_90a");
+  const KernelCase pointwise = testing::product("fn f(a: f32[M]) -> y: f32[M] { y[i] = a[i] + 1 }", {{8}});
   EXPECT_EQ(schedule().reason_against(pointwise.context()), "the kernel is no contraction");
   EXPECT_EQ(schedule().reason_against(square(8).context()), std::nullopt);
 }
 
 TEST(SimtMatmul, EveryElementHasOneAccumulatorAndIsCopiedOnce) {
-  const Product product = square(1024, "sm_90a", rows_by_rows);
+  const KernelCase product = square(1024, "sm_90a", rows_by_rows);
   for (const Configuration& c : schedule().space(product.context()).enumerate()) {
     if (c.get("stages") != 3 || c.get("splits") != 1 || c.get("band") != 8 || c.get("columns_outer") != 1)
       continue;
@@ -171,7 +135,7 @@ TEST(SimtMatmul, EveryElementHasOneAccumulatorAndIsCopiedOnce) {
 }
 
 TEST(SimtMatmul, FirstPickSuitsTheSize) {
-  const auto pick = [](const Product& product) {
+  const auto pick = [](const KernelCase& product) {
     return ranked_configurations(schedule(), product.context(), 1).at(0);
   };
   const Configuration large = pick(square(4096));
@@ -180,12 +144,12 @@ TEST(SimtMatmul, FirstPickSuitsTheSize) {
   const Configuration small =
       pick(square(512));  // 16 tiles of 128 x 128 would leave most multiprocessors idle
   EXPECT_LE(small.get("block_m") * small.get("block_n"), 64 * 64) << small.text();
-  const Configuration deep = pick({rows_by_columns, {{64, 65536}, {65536, 64}}, "sm_90a"});
+  const Configuration deep = pick(testing::product(rows_by_columns, {{64, 65536}, {65536, 64}}));
   EXPECT_GT(deep.get("splits"), 4) << deep.text();
 }
 
 TEST(SimtMatmul, EstimatesStayAboveTheLimit) {
-  const Product product = square(2048);
+  const KernelCase product = square(2048);
   for (const Configuration& c : ranked_configurations(schedule(), product.context(), 100)) {
     const Estimate estimate = schedule().estimate(product.context(), c);
     EXPECT_GE(estimate.seconds, estimate.limit_seconds) << c.text();
@@ -207,7 +171,7 @@ void expect_no_spills(const std::string& architecture) {
     const std::int64_t size = random() % 2 == 0 ? 2048 : 1027;
     std::vector<std::vector<std::int64_t>> shapes = {{size, size}, {size, size}};
     if (s == 4) shapes.push_back({size});
-    const Product product(sources[s], shapes, architecture);
+    const KernelCase product = product_on(architecture, sources[s], shapes);
     const auto ranked = ranked_configurations(schedule(), product.context(), 2000);
     ASSERT_FALSE(ranked.empty());
     const Configuration& c = ranked[best ? 0 : random() % ranked.size()];
